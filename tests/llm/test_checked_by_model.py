@@ -161,7 +161,7 @@ def test_a_bar_for_a_judge_without_probabilities_is_refused(server: ScriptedServ
         "check.abstain_below=0.9",
     )
     printed = run_cli(*command)
-    assert (printed.code, "only says a label" in printed.err) == (2, True)
+    assert (printed.code, "only returns labels" in printed.err) == (2, True)
     assert server.arrivals == []
 
 

@@ -102,5 +102,5 @@ def test_a_judge_without_probabilities_cannot_be_held_to_a_bar():
     class Labelling(Giving):
         graded = False
 
-    with pytest.raises(InputError, match="only says a label"):
+    with pytest.raises(InputError, match="only returns labels"):
         Verifier(Protocol(judge=Labelling(), abstain_below=0.5))

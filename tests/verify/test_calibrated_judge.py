@@ -148,7 +148,7 @@ def test_a_judge_that_only_says_labels_is_refused():
     class Ungraded(Saying):
         graded = False
 
-    with pytest.raises(InputError, match="only says a label"):
+    with pytest.raises(InputError, match="only returns labels"):
         CalibratedJudge(Ungraded(), stored(), "mine")
 
 

@@ -98,7 +98,7 @@ def test_one_that_only_says_labels_has_no_mean():
     class Labels(Made):
         graded = False
 
-    with pytest.raises(InputError, match="only says a label"):
+    with pytest.raises(InputError, match="only returns labels"):
         MeanJudge([Made(), Labels()])
 
 

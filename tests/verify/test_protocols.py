@@ -348,7 +348,7 @@ def test_a_name_that_is_none_is_refused(name: str):
 
 @pytest.mark.parametrize("name", ["windows(0)", "context(0)", "context(00)"])
 def test_a_number_below_one_is_refused(name: str):
-    with pytest.raises(InputError, match="one or more"):
+    with pytest.raises(InputError, match="at least 1"):
         get_protocol(name)
 
 

@@ -47,7 +47,7 @@ def test_alignscore_gives_its_score_as_the_probability(tmp_path):
     first, second, third = judge.judge(PAIRS)
     np.testing.assert_allclose(first.probabilities, [0.8, 0, 0.2], rtol=1e-6)
     np.testing.assert_allclose(second.probabilities, [0, 0, 1])
-    assert third.failure == "the score is no number"
+    assert third.failure == "the score is not a number"
     assert re.fullmatch(r"alignscore:roberta-base@AlignScore-base\.ckpt@[0-9a-f]{16}\(nli_sp\)", judge.signature)
     assert Scorer.made[-1]["model"] == "roberta-base"
     with pytest.raises(InputError, match="Download it"):

@@ -1,10 +1,10 @@
-"""Language models: one careful way to ask them, over the network or in this process.
+"""Language models: one careful client, over the network or in this process.
 
     with LLM("ollama:llama3.2") as llm:
         for reply in llm.map(ChatRequest.ask(question) for question in questions):
             print(reply.text if isinstance(reply, Completion) else reply.reason)
 
-The client loads when it is first used: the values alone need neither an event loop nor the packages behind it.
+The client loads when it is first used. The values alone need neither an event loop nor its packages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One call to a model: its turn, its attempts, the waits between them, and what it comes to."""
+"""One call to a model: its turn, its attempts, the waits between them, and its result."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, l
 from vericite.network.pacing import Limiter, Pace, PacedTurn
 
 _OTHERS = 20
-"""Names of other models that are kept: a service may send a new one each time."""
+"""Maximum number of other models' names to keep: a service may send a new one each time."""
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was asked so far, and what it took. ``str`` gives it in one line.
+    """Calls made so far and their cost. ``str`` gives one line.
 
     Attributes:
-        calls: Requests that were answered or given up on, the cached ones among them.
-        cached: Those for which nothing was asked.
-        failures: Those that brought no usable reply.
-        attempts: How often the service was asked.
+        calls: Requests that were answered or given up, including cached ones.
+        cached: Requests answered without a call.
+        failures: Requests without a usable reply.
+        attempts: Number of times the service was asked.
         prompt_tokens: Tokens read by the model.
         completion_tokens: Tokens written by it.
-        estimated: Calls whose tokens the service did not count and we estimated.
-        cost: Dollars, or None where neither the service nor a price says them.
-        answered_as: Names of the models that services said they answered with, if others than those asked for.
+        estimated: Calls whose tokens the service did not count, so that we estimated them.
+        cost: Dollars; None if neither the service nor a price is known.
+        answered_as: Names of the models that services answered with, if they differ from the requested ones.
     """
 
     calls: int = 0
@@ -55,7 +55,7 @@ class Ledger:
     answered_as: tuple[str, ...] = ()
 
     def since(self, earlier: Ledger) -> Ledger:
-        """What came after an earlier state of the same ledger: one run's part of it."""
+        """Return the difference to an earlier state of the same ledger: the part of one run."""
         attempts = self.attempts - earlier.attempts
         known = self.cost is not None and earlier.cost is not None
         return Ledger(
@@ -81,7 +81,7 @@ class Ledger:
 
 
 class Tally:
-    """Keeps the ledger. Safe to read from any thread while calls are made."""
+    """Keeps the ledger. It can be read from any thread while calls are made."""
 
     def __init__(self, price: Price | None) -> None:
         self._price = price
@@ -90,15 +90,15 @@ class Tally:
 
     @property
     def ledger(self) -> Ledger:
-        """As it stands."""
+        """Current state."""
         return self._ledger
 
     def attempt(self) -> None:
-        """The service is being asked."""
+        """Count an attempt."""
         self._add(attempts=1)
 
     def used(self, usage: Usage, estimated: bool) -> None:
-        """An attempt took so much, whether or not its reply could be used."""
+        """Add the usage of an attempt, even if its reply could not be used."""
         self._add(
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
@@ -107,13 +107,13 @@ class Tally:
         )
 
     def answered_as(self, model: str) -> None:
-        """The service said that it answered with another model than was asked for."""
+        """Record that the service answered with another model than requested."""
         with self._lock:
             named = dict.fromkeys((*self._ledger.answered_as, model))
             self._ledger = replace(self._ledger, answered_as=tuple(named)[:_OTHERS])
 
     def reply(self, reply: Reply) -> None:
-        """A call has come to its end."""
+        """Count a call that has ended."""
         failed = isinstance(reply, CallFailure)
         self._add(calls=1, failures=int(failed), cached=int(not failed and reply.cached))
 
@@ -155,11 +155,11 @@ def _counted(number: int, noun: str) -> str:
 
 
 Keep = Callable[[Completion], Awaitable[None]]
-"""What is done with a reply before anybody sees it."""
+"""Stores a reply before it is returned."""
 
 
 class Caller:
-    """Makes calls. It belongs to one event loop at a time (``begin``); limits hold across them."""
+    """Makes calls. It belongs to one event loop at a time (``begin``); limits apply across loops."""
 
     def __init__(self, backend: Backend, settings: Settings, concurrency: int, tally: Tally) -> None:
         self._backend = backend
@@ -179,10 +179,10 @@ class Caller:
     async def ask(self, request: ChatRequest, keep: Keep) -> Reply:
         """Ask until there is a reply, or a reason to give up.
 
-        A reply is kept before the next call takes its place: what a killed process loses is what was in flight.
+        A reply is stored before the next call starts, so a process that is killed loses only calls in flight.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         trip = Trip(self._settings)
         if refusal := self._breaker.refusal:
@@ -197,11 +197,11 @@ class Caller:
             await self._rest(step, trip)
 
     async def stream(self, request: ChatRequest, keep: Keep) -> AsyncGenerator[str | Completion, None]:
-        """Ask, and yield the reply piece by piece and last of all the whole, which is kept by then.
+        """Ask, and yield the reply piece by piece. The last item is the whole reply, which is stored by then.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
-            LLMStreamError: The reply did not come, or not to its end.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
+            LLMStreamError: No reply came, or it broke off.
         """
         trip = Trip(self._settings)
         if refusal := self._breaker.refusal:
@@ -253,7 +253,7 @@ class Caller:
                 while True:
                     began = time.monotonic()
                     piece = await _piece(source, trip.left, trip.deadline)
-                    # The time the reader takes is his own.
+                    # The reader's own time does not count.
                     trip.spent += time.monotonic() - began
                     if not isinstance(piece, str):
                         break
@@ -299,13 +299,13 @@ class Caller:
     def _completion(self, request: ChatRequest, reply: RawReply, trip: Trip) -> Completion:
         self._breaker.succeeded()
         gone = left_out(request, trip.refused)
-        # Not before it has helped: what a service says of a request does not always name what is wrong with it.
+        # Record it only after it has helped: a service's message does not always name the real problem.
         self._refused |= frozenset(gone)
         usage = reply.usage or _estimate(request, reply.text)
         return Completion(reply.text, reply.finish, usage, False, trip.attempts, trip.seconds, gone, reply.alternatives)
 
     def _next_step(self, problem: BackendError, trip: Trip) -> float | str:
-        """Seconds to the next attempt, or the reason why there is none; a pause asked for is for everybody."""
+        """Return the seconds until the next attempt, or the reason to stop. A requested pause applies to all calls."""
         if not problem.unreachable:
             self._breaker.answered()
         if trip.concede(problem):
@@ -333,7 +333,7 @@ class Caller:
 
 
 class _StreamAttempt:
-    """How one attempt at a stream ended."""
+    """The end of one attempt at a stream."""
 
     def __init__(self) -> None:
         self.completion: Completion | None = None
@@ -361,7 +361,7 @@ async def _piece(
 
 def _too_long(signature: str) -> BackendError:
     reason = (
-        f"expected a reply of at most {LONGEST_REPLY:,} characters from {signature}; found a longer one, and left it. "
+        f"expected a reply of at most {LONGEST_REPLY:,} characters from {signature}; found a longer one. "
         "Check that the model keeps to max_tokens"
     )
     return BackendError(reason, retry=False)

@@ -1,4 +1,4 @@
-"""What is said to a language model and what comes back: values that know nothing of networks."""
+"""Requests and replies of language models: values without any network."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from vericite.network.access import offline_by_environment
 from vericite.records import storable
 
 CHARACTERS_PER_TOKEN = 4
-"""For estimates only, where no server has counted: English runs at about four."""
+"""For estimates where no server has counted; English has about four."""
 
 LONGEST_REPLY = 400_000
-"""Characters of a reply, at most: about a hundred thousand tokens. A longer one does not keep to ``max_tokens``."""
+"""Maximum characters of a reply, about a hundred thousand tokens. A longer one ignores ``max_tokens``."""
 
 Role = Literal["system", "user", "assistant"]
 
@@ -33,11 +33,11 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class FrozenSchema:
-    """A JSON schema that can be compared and hashed: it is held as canonical JSON.
+    """A JSON schema that can be compared and hashed, stored as canonical JSON.
 
     Attributes:
         text: The schema as JSON with sorted keys.
-        name: What the service is told the reply is called.
+        name: Name of the reply, sent to the service.
     """
 
     text: str
@@ -50,26 +50,26 @@ class FrozenSchema:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The schema as a fresh mapping."""
+        """The schema as a new mapping."""
         return json.loads(self.text)
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One question to a model. Equal requests to one model have one place in the cache.
+    """One request to a model. Equal requests to one model share a cache entry.
 
     Attributes:
-        messages: The conversation so far, the oldest first.
-        max_tokens: Where the model has to stop.
-        temperature: 0 for the likeliest reply; None for the service's own. To sample several replies from a cached
+        messages: The conversation so far, oldest first.
+        max_tokens: Maximum length of the reply.
+        temperature: 0 for the likeliest reply; None for the service's default. To sample several replies from a cached
             model, vary ``seed``.
-        top_p: Nucleus sampling, or None for the service's default.
-        seed: For services that can repeat themselves.
-        stop: Texts at which the reply ends.
-        schema: A JSON schema the reply must fit, for services that can hold a model to one.
+        top_p: Nucleus sampling; None for the service's default.
+        seed: Seed for sampling, for services that support one.
+        stop: Texts that end the reply.
+        schema: JSON schema of the reply, for services that can enforce one.
         grammar: A GBNF grammar; llama.cpp only.
-        alternatives: How many of the likeliest first tokens to tell with their probabilities, where the service can;
-            services give at most 20. 0 for none.
+        alternatives: Number of likeliest first tokens to return with their probabilities, if the service can; most
+            services return at most 20. 0 for none.
     """
 
     messages: tuple[Message, ...]
@@ -92,14 +92,14 @@ class ChatRequest:
 
     @classmethod
     def ask(cls, text: str, system: str | None = None) -> ChatRequest:
-        """A request of one question, perhaps with instructions in front of it."""
+        """Make a request of one question, optionally with instructions before it."""
         front = () if system is None else (Message("system", system),)
         return cls((*front, Message("user", text)))
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Every field as JSON has it; the cache's key is made of them."""
-        # Replies kept before there were alternatives are still found: without any the field is left out.
+        """All fields, JSON-ready; the cache key is made from them."""
+        # Left out if empty, so that replies cached before this field existed are still found.
         asked = {"alternatives": self.alternatives} if self.alternatives else {}
         return asked | {
             "messages": [[message.role, message.text] for message in self.messages],
@@ -114,17 +114,17 @@ class ChatRequest:
 
     @property
     def prompt_estimate(self) -> int:
-        """About how many tokens the messages are."""
+        """Estimated number of tokens of the messages."""
         return estimated_tokens("".join(message.text for message in self.messages))
 
 
 class Usage(NamedTuple):
-    """What a call took.
+    """Usage of a call.
 
     Attributes:
         prompt_tokens: Tokens read.
         completion_tokens: Tokens written.
-        cost: In dollars, where the service says it (OpenRouter does), else None.
+        cost: Dollars, if the service reports it (OpenRouter does), else None.
     """
 
     prompt_tokens: int
@@ -133,7 +133,7 @@ class Usage(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """A token that the reply could have begun with, and the logarithm of its probability."""
+    """A possible first token of the reply, and the logarithm of its probability."""
 
     token: str
     logprob: float
@@ -141,18 +141,18 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Completion:
-    """A reply that came.
+    """A successful reply.
 
     Attributes:
-        text: What the model wrote.
-        finish: Why it stopped, in the service's word: ``stop``, ``length`` ...
-        usage: What the call took when it was made; a cached reply costs 0.
-        cached: Whether no call was made for it: it came from the cache, or from the same request already in flight.
-        attempts: How often the service was asked; 0 where cached.
-        seconds: From the request to the reply, waits included.
-        without: What the service refused to take and was asked without: ``"schema"``, ``"temperature"``,
-            ``"alternatives"``. A cached reply keeps it.
-        alternatives: The likeliest first tokens, where they were asked for and the service tells them.
+        text: The text that the model wrote.
+        finish: Reason for its end, in the service's words: ``stop``, ``length`` ...
+        usage: Usage of the call when it was made; a cached reply costs 0.
+        cached: Whether no call was made: the reply came from the cache, or from the same request in flight.
+        attempts: Number of times the service was asked; 0 if cached.
+        seconds: Time from the request to the reply, including waits.
+        without: Options that the service refused and that were left out: ``"schema"``, ``"temperature"``,
+            ``"alternatives"``. Stored with a cached reply.
+        alternatives: The likeliest first tokens, if requested and returned by the service.
     """
 
     text: str
@@ -166,20 +166,20 @@ class Completion:
 
     @property
     def cut_off(self) -> bool:
-        """Whether it reached the limit of its tokens."""
+        """Whether the reply reached its maximum length."""
         return self.finish == "length"
 
 
 @dataclass(frozen=True)
 class CallFailure:
-    """A call that brought no usable reply. It is returned and counted, not raised, and never cached.
+    """A call without a usable reply. It is returned and counted, not raised, and never cached.
 
     Attributes:
-        reason: What went wrong, and the next step where there is one.
-        attempts: How often the service was asked.
-        raw: What the service sent, where that helps.
-        seconds: From the request to giving up, waits included.
-        context: Tokens of prompt and reply that the model takes, where it refused a longer request and said so.
+        reason: What went wrong, and the next step if there is one.
+        attempts: Number of times the service was asked.
+        raw: What the service sent, if that helps.
+        seconds: Time from the request to giving up, including waits.
+        context: Maximum tokens of prompt and reply, if the service refused a longer request and named it.
     """
 
     reason: str
@@ -190,16 +190,16 @@ class CallFailure:
 
 
 Reply = Completion | CallFailure
-"""What asking comes to: a reply, or the record of why there is none."""
+"""Result of a call: a reply, or the record of its failure."""
 
 
 def canonical(value: object) -> str:
-    """JSON that is the same for equal values."""
+    """Serialize so that equal values give equal JSON."""
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text is, where nobody has counted."""
+    """Estimate the number of tokens of a text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
@@ -210,7 +210,7 @@ class Price(NamedTuple):
     completion: float
 
     def of(self, usage: Usage) -> float:
-        """Dollars of what a call took."""
+        """Return the price of a call in dollars."""
         return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
 
 
@@ -219,26 +219,26 @@ class Settings:
     """How a model is asked.
 
     Attributes:
-        concurrency: Requests in flight at once.
-        attempts: How often one call is tried.
-        timeout: Seconds for one attempt; of a stream, for one stall.
-        deadline: Seconds for one call, from the start of its first attempt, with its retries and the waits between
-            them. Waiting for a turn under the limits below is not counted. A shorter one than ``timeout`` counts as
-            equal to it (``call_deadline``): one attempt always has its time.
-        requests_per_minute: At most so many attempts reach the service in any minute, paced evenly. It holds for
-            one ``LLM``: two of them, or two processes, do not know of each other.
-        tokens_per_minute: At most so many tokens in any minute, estimated before a call and corrected after it.
-        reply_tokens: Room for a judge's answer, in tokens (``llm.reply_tokens``); raise it for models that think first,
-            whose thoughts count too.
-        context: Tokens of prompt and reply for which a model run in this process gets memory; None for what its file
-            says, up to ``vericite.llm.local.MOST_CONTEXT``.
-        price: Of a million tokens, for services that do not say what a call cost.
-        cache: Folder of the replies' cache (or a ``.sqlite`` file), ``"default"`` for the user's, None for no cache.
-            It knows a model by its name and address only: see ``vericite.llm.client``.
-        offline: Whether only this machine may be asked. VERICITE_OFFLINE forbids the rest at any time, also to an
-            ``LLM`` that was made before it was set.
+        concurrency: Maximum number of requests in flight.
+        attempts: Maximum number of attempts of one call.
+        timeout: Seconds for one attempt; for a stream, for one piece.
+        deadline: Seconds for one call, from the start of its first attempt, including retries and the waits between
+            them, but not the wait for a turn under the limits below. At least ``timeout`` (see ``call_deadline``), so
+            that one attempt always has its time.
+        requests_per_minute: Maximum number of attempts in any minute, spread evenly. It applies to one ``LLM``: two of
+            them, or two processes, do not share it.
+        tokens_per_minute: Maximum number of tokens in any minute, estimated before a call and corrected after it.
+        reply_tokens: Maximum tokens of a judge's reply (``llm.reply_tokens``). Raise it for models that think first,
+            because their thoughts count too.
+        context: Tokens of prompt and reply for which a model in this process reserves memory. None: as in its file, at
+            most ``vericite.llm.local.MOST_CONTEXT``.
+        price: Price per million tokens, for services that do not report the cost of a call.
+        cache: Folder (or ``.sqlite`` file) of cached replies, ``"default"`` for the user's, None for no cache. It
+            knows a model only by name and address: see ``vericite.llm.client``.
+        offline: Allow only models on this machine. VERICITE_OFFLINE forbids others at any time, even for an ``LLM``
+            that was made before it was set.
         minute: Seconds in the limits' minute.
-        backoff: Seconds before the second attempt, about; each further wait is up to twice as long.
+        backoff: Approximate seconds before the second attempt; each further wait is up to twice as long.
     """
 
     concurrency: int = 8
@@ -269,18 +269,18 @@ class Settings:
 
     @property
     def call_deadline(self) -> float:
-        """Seconds for one call: ``deadline``, or ``timeout`` where that is longer."""
+        """Seconds for one call: ``deadline`` or ``timeout``, whichever is longer."""
         return max(self.deadline, self.timeout)
 
     @property
     def cache_file(self) -> Path | None:
-        """Where replies are kept, or None where they are not, which is said where it is for want of a home."""
+        """File of cached replies; None for no cache, with a warning if the reason is a missing home folder."""
         return None if self.cache is None else cache_file(self.cache, "llm.sqlite")
 
 
 _TAG = re.compile(r"[<＜﹤](?=[\s/]*[|｜<＜﹤A-Za-z_])")
-"""What may open a tag of ours, or a control token of a model: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``.
-``p < 0.05`` and ``<5 mg`` do not."""
+"""Beginnings of our tags and of models' control tokens: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``; not
+``p < 0.05`` and ``<5 mg``."""
 
 _TURN = re.compile(
     r"\[(?=\s*/?\s*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|gMASK)\b)",
@@ -290,14 +290,14 @@ _TURN = re.compile(
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]",
 )
-"""What Unicode lets a reader ignore, beside format characters."""
+"""Characters that Unicode lets a renderer ignore, in addition to format characters."""
 
 _LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
 
 
 def as_data(text: str) -> str:
-    """The text with tags and control tokens of models made harmless; it looks the same to a reader."""
-    # Characters that are not seen could hide a tag from the patterns and not from a model.
+    """Neutralize tags and control tokens of models; the text looks the same to a reader."""
+    # Hidden characters could hide a tag from the patterns but not from a model.
     seen = "".join(map(_seen, _UNSEEN.sub("", _LINE_END.sub("\n", storable(text)))))
     return _TURN.sub("⟦", _TAG.sub("‹", seen))
 
@@ -308,5 +308,5 @@ def _seen(char: str) -> str:
 
 
 def as_block(tag: str, text: str) -> str:
-    """The text as data between tags of their own lines."""
+    """Wrap a text as data between tags on their own lines."""
     return f"<{tag}>\n{as_data(text)}\n</{tag}>"

@@ -1,4 +1,4 @@
-"""The one way to ask a language model: remembered, limited, retried, counted, and never hanging."""
+"""The one client for language models: cached, limited, retried, counted, and never hanging."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from vericite.llm.spec import ModelSpec
 from vericite.network.access import offline_by_environment
 
 _FORM = Form("replies", "reply", "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID")
-"""Where rows or keys come to mean something else, the table gets another name."""
+"""The table's name changes with the meaning of its rows or keys."""
 
 
 class Kept(NamedTuple):
-    """What the cache keeps of a completion."""
+    """The stored part of a completion."""
 
     text: str
     finish: str | None
@@ -43,48 +43,48 @@ class Kept(NamedTuple):
 
     @property
     def value(self) -> str:
-        """As it is stored. What most replies do not have is left out, as in files of before there was any."""
+        """Serialized for storage. Fields that most replies lack are left out, as in older files."""
         return json.dumps(self if self.alternatives else self[:5] if self.without else self[:4])
 
     @property
     def usage(self) -> Usage:
-        """What it took when it was made; having it again costs nothing."""
+        """Usage when the reply was made; reading it again costs nothing."""
         return Usage(self.prompt_tokens, self.completion_tokens, 0.0)
 
 
 def cache_key(signature: str, request: ChatRequest) -> str:
-    """The place of a request to a model: equal ones share it, and nothing else does.
+    """Return the cache key of a request to a model: equal requests share it, and no others do.
 
-    The request is the one that was meant, also where the service refused a part of it: who means the same again finds
-    the reply without asking, and without being refused once more.
+    It is made from the original request, even if the service refused a part of it. The same request later finds the
+    reply without another refusal.
     """
-    # The form is in every key there is; to leave it out, or raise it, would lose the replies.
+    # The version is part of every existing key; changing it would lose the replies.
     return sha256(canonical({"form": 1, "model": signature, "request": request.fields}).encode()).hexdigest()
 
 
 class Cache:
-    """Replies by key. It opens at the first use, and again after ``close``. Threads take turns at it."""
+    """Replies by key. The file opens on first use, and again after ``close``. Safe to use from several threads."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._store = RowStore(file, _FORM)
 
     def get(self, key: str) -> Kept | None:
-        """The reply at a key, or None."""
+        """Return the reply for a key, or None."""
         row = self._store.find((key,)).get(key)
         return None if row is None else _kept(row[1])
 
     def put(self, key: str, kept: Kept) -> None:
-        """Keep a reply; it is on disk when this returns, unless another process has held the file for too long."""
+        """Store a reply; it is on disk when this returns, unless another process has locked the file for too long."""
         self._store.put([(key, kept.value, time.time())])
 
     def close(self) -> None:
-        """Let go of the file; what waits for it is written before, or stays with this object if it still cannot be."""
+        """Close the file. Pending replies are written first, or kept in this object if that fails."""
         self._store.close()
 
 
 def _kept(value: str) -> Kept | None:
-    """The reply, or None where the row is not one: then it is asked for again."""
+    """Parse a stored reply; None if the row is invalid, so that the model is asked again."""
     try:
         text, finish, prompt_tokens, completion_tokens, *more = json.loads(value)
         without = tuple(map(str, more[0])) if more else ()
@@ -100,15 +100,15 @@ def _kept(value: str) -> Kept | None:
 
 _T = TypeVar("_T")
 
-_PATIENCE = 5.0
-"""Seconds to wait for the thread's end: a name server that does not answer may hold it up, and nothing else."""
+_JOIN_TIMEOUT = 5.0
+"""Seconds to wait for the thread's end: only a name server that does not answer can delay it."""
 
 
 class LoopThread:
-    """A loop in a thread. It starts with the first user and ends with the last.
+    """An event loop in a thread. It starts with its first user and ends with the last.
 
     Args:
-        begin: Called on the loop before anything else.
+        begin: Called on the loop before everything else.
         finish: Awaited on the loop after everything else.
     """
 
@@ -123,12 +123,12 @@ class LoopThread:
 
     @property
     def here(self) -> bool:
-        """Whether the caller runs on this very loop."""
+        """Whether the caller runs on this loop."""
         return self._thread is threading.current_thread()
 
     @contextmanager
     def running(self) -> Generator[None, None, None]:
-        """Keep the loop running meanwhile."""
+        """Keep the loop running inside this block."""
         self.acquire()
         try:
             yield
@@ -143,7 +143,7 @@ class LoopThread:
             self._users += 1
 
     def release(self) -> None:
-        """Let the loop end, unless somebody else holds it; what still runs on it then is cancelled."""
+        """End the loop unless it has other users; whatever still runs on it is cancelled."""
         with self._lock:
             self._users -= 1
             if self._users == 0:
@@ -155,14 +155,14 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Await a coroutine on the loop, from whatever loop the caller runs on."""
+        """Await a coroutine on this loop from any other loop."""
         if self.here:
             return await work()
         with self.running():
             return await asyncio.wrap_future(self.submit(work()))
 
     async def pieces(self, source: Callable[[], AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
-        """Iterate over a generator on the loop; it gives the next piece when it is asked for, and not before."""
+        """Iterate over a generator on the loop; each piece is made only when it is requested."""
         with self.running():
             generator = source()
             turn = asyncio.Lock()
@@ -177,9 +177,9 @@ class LoopThread:
 
     def _start(self) -> None:
         started = threading.Event()
-        # anyio leaves the second try at a connection un-awaited where the first is cancelled: nothing is lost.
+        # anyio does not await its second try at a connection if the first is cancelled; nothing is lost.
         warnings.filterwarnings("ignore", "coroutine 'connect_tcp", RuntimeWarning)
-        self._thread = threading.Thread(target=self._live, args=(started,), name="vericite-llm", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, args=(started,), name="vericite-llm", daemon=True)
         self._thread.start()
         started.wait()
         if self._loop is None:
@@ -191,19 +191,19 @@ class LoopThread:
         assert thread is not None and loop is not None and stop is not None
         loop.call_soon_threadsafe(stop.set)
         try:
-            thread.join(_PATIENCE)
+            thread.join(_JOIN_TIMEOUT)
         finally:
-            # Not before: what is being cancelled over there still has to know that it is there.
+            # Not earlier: tasks that are being cancelled still use the loop.
             self._thread = self._loop = self._stop = None
 
-    def _live(self, started: threading.Event) -> None:
+    def _run_loop(self, started: threading.Event) -> None:
         try:
-            asyncio.run(self._wait_for_the_end(started))
+            asyncio.run(self._until_stopped(started))
         finally:
-            # Where no loop could be made, somebody still waits for it.
+            # If no loop could be made, the starting thread is still waiting.
             started.set()
 
-    async def _wait_for_the_end(self, started: threading.Event) -> None:
+    async def _until_stopped(self, started: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = stop = asyncio.Event()
         self._begin()
@@ -218,7 +218,7 @@ class LoopThread:
 
 async def _next(generator: AsyncGenerator[_T, None], turn: asyncio.Lock) -> tuple[_T] | None:
     async with turn:
-        # StopAsyncIteration cannot leave a task.
+        # StopAsyncIteration cannot be raised out of a task.
         try:
             return (await anext(generator),)
         except StopAsyncIteration:
@@ -226,7 +226,7 @@ async def _next(generator: AsyncGenerator[_T, None], turn: asyncio.Lock) -> tupl
 
 
 async def _close(generator: AsyncGenerator[_T, None], turn: asyncio.Lock) -> None:
-    # A generator that is being cancelled still runs, and a running one cannot be closed.
+    # A generator that is being cancelled is still running, and cannot be closed while it runs.
     async with turn:
         await generator.aclose()
 
@@ -235,29 +235,29 @@ _R = TypeVar("_R")
 _Ts = TypeVarTuple("_Ts")
 
 _AHEAD = 2
-"""Items begun per request in flight: one slow reply at the head of the line then leaves the others work to do."""
+"""Items to start per request in flight, so that one slow reply at the front does not leave the others idle."""
 
 
 class LLM:
-    """A language model that can be asked, from any thread and any event loop.
+    """A language model, usable from any thread and any event loop.
 
     Args:
-        spec: Which model, and where: ``openai:gpt-4o-mini``, ``http://host:port/v1#model``, ``gguf:/file.gguf`` ...
+        spec: The model and its address: ``openai:gpt-4o-mini``, ``http://host:port/v1#model``, ``gguf:/file.gguf`` ...
         settings: How to ask it.
-        backend: What carries the requests, in place of what the spec stands for.
+        backend: Sends the requests, instead of the backend that the spec names.
 
     Raises:
-        InputError: The spec cannot be used, or it is not on this machine and VERICITE_OFFLINE or the settings keep
-            everything here.
+        InputError: The spec is invalid, or the model is not on this machine and VERICITE_OFFLINE or the settings
+            forbid others.
         LLMAccessError: The service needs a key, and the environment has none.
-        MissingExtraError: The package that carries requests to it is not installed.
+        MissingExtraError: The package for this kind of model is not installed.
     """
 
     def __init__(self, spec: str | ModelSpec, settings: Settings | None = None, backend: Backend | None = None) -> None:
         self.spec = ModelSpec.parse(spec) if isinstance(spec, str) else spec
         self.settings = settings or Settings()
         self._check_reach()
-        # Requests to a model in this process wait here, where they lose no time, and not in llama.cpp.
+        # Requests to a model in this process wait here, where it costs no time of theirs, not in llama.cpp.
         concurrency = 1 if self.spec.path is not None and backend is None else self.settings.concurrency
         self._backend = backend or _backend(self.spec, concurrency, self.settings.context)
         self.signature = self._backend.signature
@@ -276,12 +276,12 @@ class LLM:
 
     @property
     def concurrency(self) -> int:
-        """How many calls are made at a time: 1 for a model in this process, else as the settings say."""
+        """Maximum number of simultaneous calls: 1 for a model in this process, else as in the settings."""
         return self._concurrency
 
     @property
     def context(self) -> int | None:
-        """Tokens of prompt and reply together, where that is known before asking: of models run in this process."""
+        """Maximum tokens of prompt and reply, if known before asking: only for models in this process."""
         if self.spec.path is None:
             return None
         from vericite.llm.local import context_of
@@ -290,36 +290,36 @@ class LLM:
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it took."""
+        """Calls made so far and their cost."""
         return self._tally.ledger
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Ask for a reply; from the cache if it is there. It ends by the deadline, waits for a turn not counted.
+        """Return the reply, from the cache if possible. It ends by the deadline, apart from the wait for a turn.
 
         Raises:
-            InputError: The request needs what the model cannot do, or VERICITE_OFFLINE has been set meanwhile.
-            LLMAccessError: Every call would fail alike: the key, the credit, the model's name or its address.
+            InputError: The model does not support the request, or VERICITE_OFFLINE has been set since.
+            LLMAccessError: No call can succeed: the key, the credit, the model's name or its address is wrong.
         """
         self._check(request)
         return await self._loop.run(lambda: self._complete(request))
 
     async def follow(self, request: ChatRequest, seen: Callable[[str], None]) -> Reply:
-        """As ``complete``, and ``seen`` is called with each piece of the reply as it comes, on the event loop.
+        """Like ``complete``, and call ``seen`` with each piece of the reply as it comes, on the event loop.
 
         Raises:
-            InputError: The request needs what the model cannot do.
-            LLMAccessError: Every call would fail alike.
+            InputError: The model does not support the request.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         self._check(request)
         return await self._loop.run(lambda: self._follow(request, seen))
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
-        """Ask for a reply and yield it as it comes; a cached one comes in one piece. The whole is kept in the cache.
+        """Yield the reply as it comes; a cached one comes in one piece. The whole reply is cached.
 
         Raises:
-            InputError: The request needs what the model cannot do.
-            LLMAccessError: Every call would fail alike.
-            LLMStreamError: The reply did not come, or broke off; what has been yielded is what there is of it.
+            InputError: The model does not support the request.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
+            LLMStreamError: No reply came, or it broke off after the pieces yielded.
         """
         self._check(request)
         source = self._stream(request) if self._loop.here else self._loop.pieces(lambda: self._stream(request))
@@ -328,15 +328,15 @@ class LLM:
                 yield piece
 
     def map(self, requests: Iterable[ChatRequest]) -> Generator[Reply, None, None]:
-        """Ask for many replies; they come in the order of the requests. See ``each``."""
+        """Ask for many replies, in the order of the requests. See ``each``."""
         return self.each(requests, self.complete)
 
     def each(self, items: Iterable[_T], ask: Callable[[_T], Awaitable[_R]]) -> Generator[_R, None, None]:
-        """Do something with every item that asks this model; results come in the order of the items.
+        """Run an async function that asks this model for every item; yield the results in the order of the items.
 
-        Items are taken as they are needed: at most twice ``concurrency`` are begun and not handed out. ``ask`` runs on
-        an event loop of its own, so this works in a notebook too. Closing the iterator, or Ctrl-C, cancels what is
-        under way. What ``ask`` raises ends the iteration.
+        Items are taken as needed: at most twice ``concurrency`` are started and not yet returned. ``ask`` runs on a
+        separate event loop, so this works in a notebook too. Closing the iterator, or Ctrl-C, cancels what is running.
+        An exception from ``ask`` ends the iteration.
         """
         if self._loop.here:
             raise LLMError("expected map and each outside of the functions they run; found one inside. Await complete.")
@@ -353,38 +353,38 @@ class LLM:
     async def parsed(
         self, request: ChatRequest, kind: type[Kind], check: Callable[[Kind], Kind] | None = None
     ) -> Parsed[Kind] | CallFailure:
-        """Ask for a value: the request's schema is set from ``kind``, and the reply read as one JSON object of it.
+        """Ask for a value: the request's schema is set from ``kind``, and the reply is parsed as one JSON object.
 
-        A reply that is none is shown back to the model once, with the problem named. What is none then either is a
-        failure, with the reply kept in ``raw``.
+        An invalid reply is sent back to the model once, with the problem. If the second reply is invalid too, the
+        result is a failure with the reply in ``raw``.
 
         Args:
-            request: What to ask.
+            request: The request.
             kind: The pydantic model of the value.
-            check: Gives the value back, perhaps put in order; a ``ValueError`` from it asks for a repair.
+            check: Returns the value, possibly normalized; a ``ValueError`` from it asks for a repair.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         return await self._loop.run(lambda: ask_for(self.complete, request, kind, check))
 
     def close(self) -> None:
-        """Let go of connections, weights and the cache; asked again, the model opens them again."""
+        """Close connections, weights and the cache; they open again on the next use."""
         while self._entered:
             self._entered -= 1
             self._loop.release()
         if self._cache is not None:
             self._cache.close()
-        # Weights of gigabytes should not wait for the garbage collector.
+        # Do not leave gigabytes of weights to the garbage collector.
         if (unload := getattr(self._backend, "unload", None)) is not None:
             unload()
 
     async def aclose(self) -> None:
-        """``close``, for those who wait in an event loop."""
+        """Like ``close``, for async code."""
         await asyncio.to_thread(self.close)
 
     def __enter__(self) -> Self:
-        # Held from here on, so that connections outlive single calls.
+        # Keep the loop, so that connections outlive single calls.
         self._loop.acquire()
         self._entered += 1
         return self
@@ -401,12 +401,12 @@ class LLM:
         await self.aclose()
 
     def _fill(self, begun: deque[Future[_R]], source: Any, ask: Callable[[_T], Awaitable[_R]]) -> bool:
-        """Begin what may be begun; whether there is a result to wait for."""
+        """Start as many items as allowed. Return whether there is a result to wait for."""
 
         async def run(item: _T) -> _R:
             return await ask(item)
 
-        # A result that is there is handed out before more items are fetched, which may take their time.
+        # Return a finished result before fetching more items, which may take time.
         while len(begun) < _AHEAD * self._concurrency and not (begun and begun[0].done()):
             try:
                 item = next(source)
@@ -423,7 +423,7 @@ class LLM:
             )
 
     def _check_reach(self) -> None:
-        # Read anew: who forbids the network means it from then on, also for a model that was made before.
+        # Read at each call: VERICITE_OFFLINE applies from when it is set, even to a model that was made before.
         if not self.spec.local and (self.settings.offline or offline_by_environment()):
             raise InputError(
                 f"expected a model on this machine, as offline is set; found {self.spec.signature}. "
@@ -446,7 +446,7 @@ class LLM:
             flight = self._flights[key] = _Flight(self._found(self._cache, key, request))
             flight.when_over(lambda: self._forget(key, flight))
             return await flight.join()
-        # Somebody is asking the same right now.
+        # The same request is in flight.
         reply = await flight.join()
         seconds = asyncio.get_running_loop().time() - began
         if isinstance(reply, CallFailure):
@@ -461,14 +461,14 @@ class LLM:
         return await self._caller.ask(request, partial(self._keep, cache, key, request))
 
     async def _keep(self, cache: Cache, key: str, request: ChatRequest, reply: Completion) -> None:
-        # A value that was cut off is none, and what is none is not kept. A text may be wanted as short as that.
+        # A value that was cut off is invalid and is not stored. A text may be meant to be that short.
         if reply.cut_off and request.schema is not None:
             return
         usage = reply.usage
         kept = Kept(
             reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens, reply.without, reply.alternatives
         )
-        # Shielded: a reply that has come is kept also where nobody waits for it any more.
+        # Shielded: a reply is stored even if its caller has gone.
         await asyncio.shield(self._on_disk(cache.put, key, kept))
 
     def _on_disk(self, use: Callable[[*_Ts], _R], *given: *_Ts) -> asyncio.Future[_R]:
@@ -499,7 +499,7 @@ class LLM:
         return reply
 
     async def _whole_stream(self, request: ChatRequest) -> AsyncGenerator[str | Completion, None]:
-        """The reply piece by piece, and last of all the whole."""
+        """Yield the reply piece by piece, and last the whole."""
         keep = _forgotten
         if self._cache is not None:
             key = cache_key(self.signature, request)
@@ -525,7 +525,7 @@ class LLM:
 
     def _begin(self) -> None:
         self._flights = {}
-        # Apart from the loop, which a file that is held by another process would hold up; one thread keeps the order.
+        # Not on the loop, which a locked file would block; one thread keeps the order.
         self._disk = ThreadPoolExecutor(1, "vericite-cache")
         self._caller.begin()
 
@@ -539,7 +539,7 @@ class LLM:
 
 
 async def _forgotten(_: Completion) -> None:
-    """What is done with a reply where there is no cache."""
+    """Store nothing: there is no cache."""
 
 
 def _recalled(kept: Kept, seconds: float) -> Completion:
@@ -547,7 +547,7 @@ def _recalled(kept: Kept, seconds: float) -> Completion:
 
 
 class _Flight:
-    """A request under way that several wait for. It is cancelled when nobody does any more."""
+    """A request in flight with several waiting callers. It is cancelled when the last one leaves."""
 
     def __init__(self, work: Any) -> None:
         self._task: asyncio.Task[Reply] = asyncio.ensure_future(work)
@@ -559,10 +559,10 @@ class _Flight:
         return self._task.done() or self._task.cancelling() > 0
 
     def when_over(self, call: Callable[[], None]) -> None:
-        """Have something done at the end."""
+        """Call a function at the end."""
 
         def end(task: asyncio.Task[Reply]) -> None:
-            # Asked for here, an error is not reported as one that nobody saw.
+            # Retrieve the exception, so that asyncio does not report it as unhandled.
             _ = task.cancelled() or task.exception()
             call()
 

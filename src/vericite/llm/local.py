@@ -24,27 +24,27 @@ from vericite.llm.service import chosen, turns
 from vericite.llm.spec import ModelSpec
 
 CONTEXT = 8192
-"""Tokens of prompt and reply together for a model whose file says nothing of that."""
+"""Tokens of prompt and reply if the model's file does not say."""
 
 MOST_CONTEXT = 16_384
-"""The most that is used unless the caller asks for more: memory is taken for all of it, whether it is used or not.
+"""Maximum used by default: memory is reserved for all of it, even if it is not needed.
 
 Twenty abstracts of 2,200 characters fit.
 """
 
 _PATIENCE = 2.0
-"""Seconds to wait for a request to stop that nobody waits for any more."""
+"""Seconds to wait for an abandoned request to stop."""
 
 SLOTS = 1
-"""Requests at a time: one request keeps every core busy, and a slot of its own keeps a prompt's beginning at hand."""
+"""Requests at a time: one keeps every core busy, and its slot keeps the beginning of the prompt cached."""
 
 
 class LocalModel:
-    """A GGUF file run in this process. The weights load at the first use, which no timeout counts.
+    """A GGUF file run in this process. The weights load at the first use; no timeout counts that.
 
     Args:
-        spec: Which file.
-        context: Tokens of prompt and reply together; None for what ``context_of`` the file says.
+        spec: The file.
+        context: Tokens of prompt and reply; None for the value of ``context_of``.
 
     Raises:
         MissingExtraError: The ``xllamacpp`` package is not installed.
@@ -59,7 +59,7 @@ class LocalModel:
 
     @property
     def signature(self) -> str:
-        """What tells its model from others."""
+        """Identifies the model."""
         return self._spec.signature
 
     async def complete(self, request: ChatRequest, timeout: float) -> RawReply:
@@ -74,7 +74,7 @@ class LocalModel:
         raise problem
 
     async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
-        """Ask once, and yield the reply as it comes; see ``Backend``."""
+        """Ask once and yield the reply as it comes; see ``Backend``."""
         server = await asyncio.to_thread(self._loaded)
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
@@ -83,7 +83,7 @@ class LocalModel:
         def take(event: Mapping[str, Any] | None) -> bool:
             try:
                 loop.call_soon_threadsafe(events.put_nowait, event)
-            except RuntimeError:  # the loop is gone, and nobody waits any more
+            except RuntimeError:  # the loop has ended, and nothing waits any more
                 return True
             return stopped.is_set()
 
@@ -94,16 +94,16 @@ class LocalModel:
                 if piece := reply.add(event):
                     yield piece
         finally:
-            # llama.cpp stops at its next token, and the thread with it; the first may be long in coming.
+            # llama.cpp and its thread stop at the next token; the first one may take long.
             stopped.set()
             await asyncio.wait([work], timeout=_PATIENCE)
         yield reply.whole
 
     async def aclose(self) -> None:
-        """Nothing to let go of: the weights belong to no event loop."""
+        """Do nothing: the weights do not belong to an event loop."""
 
     def unload(self) -> None:
-        """Let go of the weights; they load again at the next use."""
+        """Free the weights; they load again at the next use."""
         with self._loading:
             self._server = None
 
@@ -133,7 +133,7 @@ class _LocalReply:
                 words = (
                     f"the request is longer than the model's context of {self._context} tokens; shorten it ({words})"
                 )
-            # It would fail the same way again: there is no network in between.
+            # It would fail again: no network is involved.
             raise BackendError(words, retry=False)
         self._usage = usage_of(event.get("usage")) or self._usage
         choice = first_choice(event) or {}
@@ -165,9 +165,9 @@ def _too_slow(timeout: float) -> BackendError:
 
 
 def _generate(server: Any, parameters: dict[str, Any], take: Callable[[Mapping[str, Any] | None], bool]) -> None:
-    """Run a request to its end. It has a thread of its own; ``take`` says when to stop."""
+    """Run a request to its end, in its own thread; ``take`` returns whether to stop."""
     try:
-        # Errors come to the callback, or out of the call, depending on when they happen.
+        # Errors go to the callback or are raised by the call, depending on when they happen.
         left = server.handle_chat_completions(parameters, take)
         take(as_object(left))
     except Exception as error:  # xllamacpp raises whatever llama.cpp throws
@@ -195,7 +195,7 @@ def _package() -> Any:
 
 
 def _threads() -> int:
-    """Cores to use, from the variable that bundled models go by; 0 leaves it to llama.cpp."""
+    """Return the number of cores, from the variable for bundled models; 0 leaves it to llama.cpp."""
     return whole_number(THREADS) or 0
 
 
@@ -205,7 +205,7 @@ def _context_of(spec: ModelSpec) -> int:
 
 @lru_cache(maxsize=16)
 def context_of(path: Path) -> int:
-    """Tokens of prompt and reply together that a GGUF file's own header allows, up to ``MOST_CONTEXT``."""
+    """Return the tokens of prompt and reply that a GGUF file's header allows, at most ``MOST_CONTEXT``."""
     try:
         with path.open("rb") as file:
             told = next((value for key, value in _header(file) if key.endswith(".context_length")), None)
@@ -220,7 +220,7 @@ _MOST_FIELDS, _LONGEST_NAME = 1_000, 65_536
 
 
 def _header(file: BinaryIO) -> Iterator[tuple[str, Any]]:
-    """The fields of a GGUF file that are numbers, up to its first array: what a model is comes before its words."""
+    """Yield the numeric fields of a GGUF file up to its first array: the properties come before the vocabulary."""
     if file.read(4) != b"GGUF":
         raise ValueError("no GGUF file")
     (version,) = struct.unpack("<I", file.read(4))
@@ -242,7 +242,7 @@ def _header(file: BinaryIO) -> Iterator[tuple[str, Any]]:
 def _text(file: BinaryIO) -> str:
     (length,) = struct.unpack("<Q", file.read(8))
     if length > _LONGEST_NAME:
-        # A template of a conversation may be long; only its place counts.
+        # A chat template may be long; only its position matters.
         file.seek(length, io.SEEK_CUR)
         return ""
     return file.read(length).decode("utf-8", "replace")
@@ -257,10 +257,10 @@ def _started(spec: ModelSpec, context: int) -> Any:
     parameters.n_ctx = context
     parameters.n_parallel = SLOTS
     if threads := _threads():
-        # As many as cores wait for each other where the machine is busy, and get nothing done.
+        # On a busy machine, threads on all cores wait for each other and make no progress.
         parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.verbosity = -1
-    # It opens a port on the loopback interface as well, which nobody is to use.
+    # It also opens a port on the loopback interface, which is not used.
     parameters.api_keys = [secrets.token_hex(16)]
     try:
         return package.Server(parameters)

@@ -1,4 +1,4 @@
-"""Prompts: TOML files with a name, a version and texts with slots in braces, all read in one way."""
+"""Prompts: TOML files with a name, a version and texts with slots in braces."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is fixed in what a language model is asked. A use that needs more has fields of its own beside these.
+    """The fixed part of a request to a language model. Subclasses add the fields of their use.
 
     Attributes:
-        name: Name and version: ``bioace-binary.v1``. A file has them apart.
-        about: What it is for, and how it differs from where it comes from.
+        name: Name and version: ``bioace-binary.v1``. In a file they are separate.
+        about: Its purpose, and how it differs from its source.
         system: The rules.
-        user: How the case at hand is shown.
+        user: The form of the case at hand.
         source: Where it comes from.
     """
 
@@ -40,11 +40,11 @@ class Prompt:
 
     @property
     def signature(self) -> str:
-        """Name, version and hash of all that is fixed in it."""
+        """Name, version and hash of all fixed text."""
         return signed(self.name, canonical([self.system, self.user]))
 
     def filled(self, given: Mapping[str, str]) -> tuple[Message, Message]:
-        """The prompt with these texts in its slots."""
+        """Fill the slots of both texts."""
         return Message("system", fill(self.system, given)), Message("user", fill(self.user, given))
 
 
@@ -54,15 +54,15 @@ _Kind = TypeVar("_Kind")
 def read_prompt(
     path: Path, kind: type[_Kind], prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> _Kind:
-    """The prompt in a file.
+    """Read a prompt from a file.
 
     Args:
         path: The file.
-        kind: What prompts of its use have.
-        prepare: Puts the fields of the file in order before they are checked.
+        kind: The class of the prompt.
+        prepare: Converts the fields of the file before they are checked.
 
     Raises:
-        InputError: The file is not there, or no prompt: what is wrong with it.
+        InputError: The file does not exist, or is not a valid prompt.
     """
     found = read_toml(path)
     version = found.pop("version", None)
@@ -83,10 +83,10 @@ def read_prompt(
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The fields of a prompt's file.
+    """Read the fields of a prompt file.
 
     Raises:
-        InputError: It is not there, or no TOML.
+        InputError: The file does not exist, or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text("utf-8"))
@@ -97,15 +97,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def slots(text: str) -> set[str]:
-    """The names of a text's slots."""
+    """Return the names of a text's slots."""
     return set(_SLOT.findall(text))
 
 
 def expect_known_slots(name: str, part: str, text: str, must: Sequence[str], may: Sequence[str] = ()) -> None:
-    """Refuse a part of a prompt that would not show what it is about, or has a slot that nothing goes into.
+    """Refuse a part of a prompt that lacks a required slot, or has an unknown one.
 
     Raises:
-        InputError: It has a slot beyond these, or lacks one that it must have.
+        InputError: A slot is missing or unknown.
     """
     found, known = slots(text), (*must, *may)
     for slot in sorted(found - set(known)):
@@ -119,11 +119,11 @@ def expect_known_slots(name: str, part: str, text: str, must: Sequence[str], may
 
 
 def fill(text: str, given: Mapping[str, str]) -> str:
-    """The text with these in its slots."""
-    # In one pass: what is filled in may hold braces of its own.
+    """Fill the slots of a text."""
+    # In one pass: inserted text may have braces of its own.
     return _SLOT.sub(lambda slot: given[slot[1]], text).strip()
 
 
 def signed(name: str, fixed: str) -> str:
-    """A name with the hash of all that is fixed."""
+    """Return a name with the hash of all fixed text."""
     return f"{name}@{hashlib.sha256(fixed.encode()).hexdigest()[:12]}"

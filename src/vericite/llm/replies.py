@@ -1,6 +1,6 @@
-"""Reading what an OpenAI-compatible service sends: the reply in it, or what the attempt failed by.
+"""Parse what an OpenAI-compatible service sends into a reply or a failure.
 
-Services differ in how they say no. All of it is decided here, from a status, headers and a body.
+Services differ in how they refuse. All of that is decided here, from status, headers and body.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from vericite.network.pacing import seconds_asked
 from vericite.records.base import storable
 
 _SHOWN = 300
-"""Characters of a service's own words in a message."""
+"""Maximum characters of a service's own words in a message."""
 
 _KEPT = 20_000
-"""Characters of what a service sent that a failure keeps."""
+"""Maximum characters of a service's response that a failure keeps."""
 
 MORE_ROOM = "raise max_tokens (of a judge: llm.reply_tokens, or Settings.reply_tokens)"
-"""What to do about a reply that was cut off."""
+"""Advice for a reply that was cut off."""
 
 _RETRIED = (408, 409, 425, 429)
 TOO_LONG = "the request is longer than the model's context"
@@ -47,14 +47,14 @@ _LOG = logging.getLogger(__name__)
 
 
 def _is_same_model(asked: str, said: str) -> bool:
-    """Whether two names may be of one model: one is in the other, but for folders, providers and file endings."""
+    """Whether two names may be the same model: one contains the other, apart from folders, providers and extensions."""
     names = [name.lower().strip().removesuffix(".gguf").removesuffix(":latest") for name in (asked, said)]
     first, second = (name.replace("\\", "/").rsplit("/", 1)[-1] for name in names)
     return first in second or second in first
 
 
 class ReplyReader:
-    """Reads the answers of one service; nothing that it returns or says holds the key."""
+    """Reads the responses of one service; no result or message contains the key."""
 
     def __init__(self, spec: ModelSpec, key: Key) -> None:
         self._spec = spec
@@ -62,10 +62,10 @@ class ReplyReader:
         self._warned = False
 
     def completion(self, body: str) -> RawReply:
-        """The reply in the body of a response with status 200.
+        """Parse the body of a response with status 200.
 
         Raises:
-            BackendError: There is none that can be used.
+            BackendError: It has no usable reply.
         """
         data = _json_object(body)
         if data is None:
@@ -85,9 +85,9 @@ class ReplyReader:
         return RawReply(storable(self._key.scrub(text or "")), finish, usage, first_alternatives(choice), other)
 
     def other_model(self, said: object) -> str | None:
-        """The name of the model that answered, if it is another than the one asked for; the first is warned of.
+        """Return the name of the model that answered, if it differs from the requested one; warn about the first.
 
-        A service may add a date or a version to a name, or leave out whose the model is.
+        A service may add a date or a version to a name, or omit the provider.
         """
         if not isinstance(said, str) or not said.strip() or _is_same_model(self._spec.model, said):
             return None
@@ -105,7 +105,7 @@ class ReplyReader:
     def unusable(
         self, text: str | None, finish: str | None, refusal: str | None, usage: Usage | None, raw: str
     ) -> BackendError | None:
-        """Why a reply is none, or None where it is one."""
+        """Return the failure of an unusable reply, or None."""
         if finish == "error":
             return self._odd("the reply ended in an error", raw, usage)
         if finish == "content_filter":
@@ -119,7 +119,7 @@ class ReplyReader:
         return self._odd("expected a text; found none", raw, usage)
 
     def status(self, status: int, headers: Mapping[str, str], body: str) -> BackendError:
-        """What a response with any other status comes to."""
+        """Convert a response with another status to an error."""
         data = _json_object(body) or {}
         words, code = _message(data, body)
         where = f"{self._spec.signature} answered HTTP {status}"
@@ -143,21 +143,21 @@ class ReplyReader:
         return BackendError(reason, retry=False, raw=raw, status=status, refuses=refuses)
 
     def error_event(self, error: object) -> BackendError:
-        """What an error in the middle of a stream comes to."""
+        """Convert an error in the middle of a stream."""
         body = json.dumps({"error": error}, default=str)
         return self._error_inside({"error": error}, body)
 
     def shown(self, words: str) -> str:
-        """A service's own words, in one line, short and without the key."""
+        """Shorten a service's own words to one line, without the key."""
         line = " ".join(self._key.scrub(words).split())
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "..."
 
     def kept(self, raw: str) -> str:
-        """What a service sent, as a failure keeps it."""
+        """Shorten a service's response for a failure, without the key."""
         return self._key.scrub(raw)[:_KEPT]
 
     def _error_inside(self, data: JsonObject, body: str) -> BackendError:
-        # OpenRouter reports what goes wrong upstream with status 200 and the real status in the body.
+        # OpenRouter reports upstream errors with status 200 and the real status in the body.
         code = as_object(data["error"]).get("code")
         if isinstance(code, int) and 400 <= code < 600:
             return self.status(code, {}, body)
@@ -167,7 +167,7 @@ class ReplyReader:
         return self._odd(f"an error inside the reply: {self.shown(words)}", body)
 
     def _fatal(self, status: int, headers: Mapping[str, str]) -> str | None:
-        """The next step, where every call would be answered alike."""
+        """Return the next step if every call would fail in the same way."""
         if status == 401:
             return self._key_advice()
         if status == 402:
@@ -178,7 +178,7 @@ class ReplyReader:
                 "of an OpenAI-compatible service (it mostly ends in /v1)."
             )
         if 300 <= status < 400:
-            # The key is for the address it was set for, and for no other.
+            # The key is meant only for the address for which it was set.
             target = self.shown(headers.get("location", "another address"))
             return f"It points to {target}, which is not followed: the key would go there too. Use that address."
         return None
@@ -206,7 +206,7 @@ class ReplyReader:
 
 
 def usage_of(found: object) -> Usage | None:
-    """What a service says that a call took, or None where it does not say."""
+    """Return the usage that a service reports, or None."""
     usage = as_object(found)
     prompt, completion, cost = usage.get("prompt_tokens"), usage.get("completion_tokens"), usage.get("cost")
     if not isinstance(prompt, int) or not isinstance(completion, int) or prompt < 0 or completion < 0:
@@ -223,18 +223,18 @@ def _json_object(body: str) -> JsonObject | None:
 
 
 def as_object(found: object) -> JsonObject:
-    """What was found, if it is a JSON object; else an empty one."""
+    """Return the object, or an empty one if it is not a JSON object."""
     return cast(JsonObject, found) if isinstance(found, dict) else {}
 
 
 def first_choice(data: Mapping[str, Any]) -> JsonObject | None:
-    """The choice with the reply, or None where there is none."""
+    """Return the choice with the reply, or None."""
     choices = data.get("choices")
     return as_object(cast(list[object], choices)[0]) if isinstance(choices, list) and choices else None
 
 
 def first_alternatives(choice: Mapping[str, Any]) -> tuple[Alternative, ...]:
-    """The likeliest first tokens of a choice; none where the service does not tell them, or tells them in vain."""
+    """Return the likeliest first tokens of a choice; none if the service does not return usable ones."""
     tokens = as_object(choice.get("logprobs")).get("content")
     if not isinstance(tokens, list) or not tokens:
         return ()
@@ -249,7 +249,7 @@ def first_alternatives(choice: Mapping[str, Any]) -> tuple[Alternative, ...]:
 
 
 def _text(content: object) -> str | None:
-    """The text of a message, which some services send in parts."""
+    """Return the text of a message, which some services send in parts."""
     if isinstance(content, list):
         parts = [as_object(part).get("text") for part in cast(list[object], content)]
         return "".join(part for part in parts if isinstance(part, str)) or None
@@ -257,7 +257,7 @@ def _text(content: object) -> str | None:
 
 
 def _message(data: JsonObject, body: str) -> tuple[str, str]:
-    """What a service says went wrong, and its codes for it in lower case."""
+    """Return a service's error message, and its codes in lower case."""
     error = data.get("error", data)
     found = as_object(error)
     words = error if isinstance(error, str) else found.get("message") or found.get("detail") or data.get("message")
@@ -268,7 +268,7 @@ def _message(data: JsonObject, body: str) -> tuple[str, str]:
 
 
 def _context_told(data: JsonObject, words: str) -> int | None:
-    """How many tokens a service takes, where its refusal says so: llama.cpp in a field, others in a sentence."""
+    """Return the service's limit of tokens, if its refusal names it: llama.cpp in a field, others in a sentence."""
     told = as_object(data.get("error")).get("n_ctx")
     if isinstance(told, int) and told > 0:
         return told
@@ -277,7 +277,7 @@ def _context_told(data: JsonObject, words: str) -> int | None:
 
 
 def _parameter(data: JsonObject) -> str:
-    """The parameter that a service names as the cause."""
+    """Return the parameter that a service names as the cause."""
     return str(as_object(data.get("error")).get("param") or "")
 
 
@@ -289,19 +289,19 @@ Kind = TypeVar("Kind", bound=BaseModel)
 
 _FENCED = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 _THOUGHT = re.compile(r"\s*<(?P<name>think|thinking)>.*?</(?P=name)>", re.DOTALL)
-"""What models that think first put before their answer, where the service does not take it out."""
+"""Text of models that think first, if the service does not remove it."""
 
 _PROBLEMS_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Parsed(Generic[Kind]):
-    """A reply that is a value.
+    """A reply that was parsed as a value.
 
     Attributes:
         value: The value.
-        completion: The reply it was read from.
-        repaired: Whether the model had to be asked to correct itself.
+        completion: The reply.
+        repaired: Whether the model had to correct its first reply.
     """
 
     value: Kind
@@ -315,7 +315,7 @@ async def ask_for(
     kind: type[Kind],
     check: Callable[[Kind], Kind] | None = None,
 ) -> Parsed[Kind] | CallFailure:
-    """Ask for a value, and once more where the first reply is none; see ``LLM.parsed``."""
+    """Ask for a value, and again if the first reply is invalid; see ``LLM.parsed``."""
     request = replace(request, schema=schema_of(kind))
     reply = await complete(request)
     outcome = _read(reply, kind, check)
@@ -336,12 +336,12 @@ async def ask_for(
 
 
 def schema_of(kind: type[BaseModel]) -> FrozenSchema:
-    """The JSON schema of a kind of value, closed as strict services want it: all fields required, no others."""
+    """Return the JSON schema of a class, closed as strict services need it: all fields required, no others."""
     return FrozenSchema.of(cast(dict[str, Any], _closed(kind.model_json_schema())), _name(kind))
 
 
 def parse(text: str, kind: type[Kind]) -> Kind:
-    """Read a reply that is one JSON object, perhaps inside one fence or after one block of thoughts, and nothing else.
+    """Parse a reply that is only one JSON object, optionally in one fence or after one block of thoughts.
 
     Raises:
         ValueError: It is not; the message says what it is instead.
@@ -365,7 +365,7 @@ def parse(text: str, kind: type[Kind]) -> Kind:
 
 
 def _read(reply: Reply, kind: type[Kind], check: Callable[[Kind], Kind] | None) -> Parsed[Kind] | CallFailure | str:
-    """The value, or a failure that asking again would not mend, or what is wrong with the reply."""
+    """Return the value, or a failure that asking again would not fix, or the problem with the reply."""
     if isinstance(reply, CallFailure):
         return reply
     if reply.cut_off:
@@ -403,7 +403,7 @@ def _closed(schema: object) -> object:
 
 
 def _name(kind: type[BaseModel]) -> str:
-    # Services take letters, digits, _ and - only, and 64 of them.
+    # Services accept only letters, digits, _ and -, at most 64 of them.
     return re.sub(r"[^A-Za-z0-9_-]", "_", kind.__name__)[:64]
 
 

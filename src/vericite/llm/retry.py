@@ -1,4 +1,4 @@
-"""When to try again, how long to wait before, and when to stop trying at all."""
+"""When to try again, how long to wait before that, and when to stop."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from vericite.network.pacing import backoff
 
 
 class RawReply(NamedTuple):
-    """What the model wrote, why it stopped, and what that took (None where the service does not say).
+    """The model's text, its reason to stop, and the usage (None if the service does not report it).
 
-    ``other`` is the name of the model that the service says wrote it, if that is another than the one asked for.
+    ``other`` is the name of the model that the service reports, if it differs from the requested one.
     """
 
     text: str
@@ -26,21 +26,21 @@ class RawReply(NamedTuple):
 
 
 class BackendError(Exception):
-    """One attempt failed. It never leaves the client, which retries, records or raises in its own words.
+    """One attempt failed. This never leaves the client, which retries, records or raises another error.
 
     Attributes:
-        reason: What went wrong, without any secret.
-        retry: Whether the same attempt may do better later.
-        after: Seconds the service asks everybody to wait, or None.
-        fatal: Whether every call would fail alike.
-        unreachable: Whether nothing came back at all: no connection, or no answer in time.
-        silent: Whether the service took the request and did not answer in time.
-        raw: What the service sent, without any secret.
-        usage: What the attempt took all the same, where the service says so.
-        status: The status of a refusal that may meet every request alike; None where this request is at fault.
-        refuses: Options of the request (``vericite.llm.retry``) that it may be about, the likeliest first.
-        context: Tokens of prompt and reply that the model takes, where it says so in its refusal.
-        changed: Whether the carrier has drawn a conclusion from it: asked again at once, it asks differently.
+        reason: What went wrong, without secrets.
+        retry: Whether the same attempt may succeed later.
+        after: Seconds that the service asks all callers to wait, or None.
+        fatal: Whether every call would fail in the same way.
+        unreachable: Whether nothing came back: no connection, or no answer in time.
+        silent: Whether the service accepted the request and did not answer in time.
+        raw: The service's response, without secrets.
+        usage: Usage of the failed attempt, if the service reports it.
+        status: Status of a refusal that may apply to every request; None if only this request is at fault.
+        refuses: Options of the request (``vericite.llm.retry``) that may be the cause, likeliest first.
+        context: Maximum tokens of prompt and reply, if the refusal names it.
+        changed: Whether the backend has adapted, so that the next attempt differs.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class BackendError(Exception):
 
 
 class Backend(Protocol):
-    """Carries one attempt to a model."""
+    """Sends one attempt to a model."""
 
     @property
     def signature(self) -> str:
-        """What tells its model from others; never a secret."""
+        """Identifies the model; never contains a secret."""
         ...
 
     async def complete(self, request: ChatRequest, timeout: float) -> RawReply:
@@ -90,15 +90,15 @@ class Backend(Protocol):
         ...
 
     def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
-        """Ask once; yield the reply piece by piece and last of all the whole. No piece takes over ``timeout`` seconds.
+        """Ask once; yield the reply piece by piece, and last the whole. Each piece comes within ``timeout`` seconds.
 
         Raises:
-            BackendError: The reply did not come to its end.
+            BackendError: The reply is incomplete.
         """
         ...
 
     async def aclose(self) -> None:
-        """Let go of what belongs to the running event loop. Calls may follow, on another loop."""
+        """Release what belongs to the running event loop. Calls on another loop may follow."""
         ...
 
 
@@ -117,10 +117,10 @@ _UNKNOWN_WORDS = (
     "extra",
     "permitted",
 )
-"""Of the limit's name: its value may be refused too, and then another name does not help."""
+"""Words next to the limit's name. Its value may be refused too; then another name does not help."""
 
 _ANY_WORDS = ("requested parameters",)
-"""OpenRouter's, where none of those who run a model take all that a request has."""
+"""OpenRouter's words if none of a model's providers supports all options of a request."""
 
 _LEAVES_OUT: dict[str, Callable[[ChatRequest], ChatRequest]] = {
     SCHEMA: lambda request: replace(request, schema=None),
@@ -130,12 +130,12 @@ _LEAVES_OUT: dict[str, Callable[[ChatRequest], ChatRequest]] = {
 
 
 def refused_options(status: int, words: str, parameter: str) -> tuple[str, ...]:
-    """What a refusal may be about, the likeliest first.
+    """Return the options that a refusal may be about, likeliest first.
 
     Args:
-        status: Of the response.
+        status: Status of the response.
         words: The service's message and codes, in lower case.
-        parameter: The one that it names as the cause, where it does.
+        parameter: The parameter that it names as the cause, if any.
     """
     if status not in _STATUSES:
         return ()
@@ -149,17 +149,17 @@ def refused_options(status: int, words: str, parameter: str) -> tuple[str, ...]:
     }
     if any(phrase in named for phrase in _UNKNOWN_WORDS):
         places[LIMIT] = _place(named, _LIMIT_WORDS)
-    # Some repeat the whole request after what is wrong with it.
+    # Some services repeat the whole request after the problem.
     return tuple(sorted((option for option in places if places[option] >= 0), key=lambda option: places[option]))
 
 
 def left_out(request: ChatRequest, refused: frozenset[str]) -> tuple[str, ...]:
-    """What a request has of what is refused."""
+    """Return the options of a request that are refused."""
     return tuple(name for name in sorted(_LEAVES_OUT) if name in refused and _LEAVES_OUT[name](request) != request)
 
 
 def without(request: ChatRequest, refused: frozenset[str]) -> ChatRequest:
-    """The request as the service takes it."""
+    """Return the request without the refused options."""
     for name in left_out(request, refused):
         request = _LEAVES_OUT[name](request)
     return request
@@ -171,16 +171,16 @@ def _place(text: str, words: tuple[str, ...]) -> int:
 
 _GIVEN_UP_AFTER = 20
 _SILENT_ATTEMPTS = _SILENT_CALLS = 2
-"""Waits of a whole timeout that came to nothing: of one call, and calls in a row. A server that hangs is left soon."""
+"""Numbers of timeouts in vain: of one call, and of calls in a row. A hanging server is abandoned early."""
 
 _PROBE_EVERY = 60.0
-"""Seconds after which one call may find out whether a service is back that did not answer, or refused."""
+"""Seconds until one call may test whether a service that did not answer or refused is back."""
 
 
 class Trip:
-    """One call on its way: how often it was tried and how much of its time is used up.
+    """One call: its number of attempts and its remaining time.
 
-    The time is that of its attempts and of the waits between them; waiting for a turn is not counted.
+    The time includes attempts and the waits between them, but not the wait for a turn.
     """
 
     def __init__(self, settings: Settings, chance: Callable[[], float] = random.random) -> None:
@@ -197,35 +197,35 @@ class Trip:
 
     @property
     def deadline(self) -> float:
-        """Seconds that it may take."""
+        """Seconds for the call."""
         return self._settings.call_deadline
 
     @property
     def left(self) -> float:
-        """Seconds to the deadline."""
+        """Seconds until the deadline."""
         return self.deadline - self.spent
 
     @property
     def timeout(self) -> float:
-        """Seconds the next attempt may take."""
+        """Seconds for the next attempt."""
         return max(0.001, min(self._settings.timeout, self.left))
 
     @property
     def seconds(self) -> float:
-        """Since the call was made."""
+        """Seconds since the call was made."""
         return time.monotonic() - self._started
 
     def take(self, request: ChatRequest, refused: frozenset[str]) -> ChatRequest:
-        """The request to send now: without what the service has refused to take, of this call or of one before."""
+        """Return the request to send now, without options that the service has refused, in this call or before."""
         self.refused |= refused
         self._sent = without(request, self.refused)
         return self._sent
 
     def concede(self, problem: BackendError) -> bool:
-        """Whether to ask again at once, without something that the service may have refused to take."""
+        """Return whether to ask again at once without an option that the service may have refused."""
         sent = self._sent
         has = (name for name in problem.refuses if sent is not None and left_out(sent, frozenset([name])))
-        # Each at most once, so that it ends.
+        # Each option at most once, so that this ends.
         if problem.changed and not self._changed:
             self._changed = True
         elif name := next(has, None):
@@ -236,7 +236,7 @@ class Trip:
         return self.left > 0
 
     def next_wait(self, problem: BackendError) -> float | str:
-        """Seconds to wait before the next attempt, or the reason why there is none."""
+        """Return the seconds to wait before the next attempt, or the reason to stop."""
         if not problem.retry:
             return problem.reason
         tried = self.attempts - self._concessions
@@ -252,7 +252,7 @@ class Trip:
         return wait
 
     def beyond_deadline(self, reason: str, seconds: float) -> str:
-        """Why a call does not wait as long as the service asks."""
+        """Return the reason why a call does not wait as long as the service asks."""
         return (
             f"{reason}; the service asks to wait {seconds:.0f} s, beyond the call's deadline of "
             f"{self.deadline:g} s. Ask later, ask more slowly (requests_per_minute), or raise the deadline"
@@ -260,10 +260,10 @@ class Trip:
 
 
 class Breaker:
-    """Stops asking after 20 calls in a row that came to the same end; now and then one call finds out if it is over.
+    """Stops asking after 20 calls in a row with the same failure; from time to time one call tests whether it is over.
 
-    The end is no answer at all, or a refusal with the same status. Where a service took the requests and said nothing,
-    two such calls are enough: each has waited for two timeouts. One success begins the count anew.
+    The failure is either no answer, or a refusal with the same status. If a service accepted the requests but did not
+    answer, two such calls are enough, because each has waited for two timeouts. One success resets the count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -275,7 +275,7 @@ class Breaker:
 
     @property
     def refusal(self) -> str | None:
-        """Why a call is not made, or None where it is."""
+        """Return why a call is not made, or None."""
         if self._failed < _GIVEN_UP_AFTER and self._silent < _SILENT_CALLS:
             return None
         now = self._clock()
@@ -285,22 +285,22 @@ class Breaker:
         return f"not asked: the last {self._failed} calls failed: {self._reason}"
 
     def succeeded(self) -> None:
-        """A reply came, or a call failed in a way of its own."""
+        """A reply came, or a call failed for its own reason."""
         self._failed = self._silent = 0
 
     def answered(self) -> None:
-        """Something came back, if only a refusal: the service is there."""
+        """The service answered, even if only with a refusal."""
         self._silent = 0
         if self._status is None:
             self._failed = 0
 
     def unanswered(self, reason: str, silent: bool = False) -> None:
-        """A call was given up on without an answer, or after waiting for one in vain."""
+        """A call was given up without an answer."""
         self._silent = self._silent + 1 if silent else 0
         self._count(None, reason)
 
     def refused(self, status: int, reason: str) -> None:
-        """A call was refused, for no reason that lies in this one request."""
+        """A call was refused for a reason that does not lie in this request."""
         self._count(status, reason)
 
     def _count(self, status: int | None, reason: str) -> None:

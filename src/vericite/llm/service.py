@@ -1,7 +1,7 @@
 """Models behind an OpenAI-compatible service, over HTTP.
 
-The protocol is small: a JSON object goes to ``/chat/completions``, and one or a stream of events comes back. The HTTP
-client sends what it is given and nothing else, follows no redirect with the key, and tries nothing again by itself.
+The protocol is small: a JSON object goes to ``/chat/completions``, and an object or a stream of events comes back. The
+HTTP client sends only what it is given, does not follow redirects with the key, and does not retry by itself.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from vericite.version import __version__
 _T = TypeVar("_T")
 
 MOST_READ = 8 * 2**20
-"""Bytes of a response, uncompressed: many times the longest reply that is read."""
+"""Maximum bytes of a response, uncompressed: many times the longest reply."""
 
 _STREAMED = 4
-"""As much longer a stream may be: each of its tokens comes in an event of a few hundred bytes."""
+"""Factor for streams: each token comes in an event of a few hundred bytes."""
 
 _LIMITS = ("max_completion_tokens", "max_tokens")
-"""OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one."""
+"""OpenAI's newer models refuse the older name of the limit; most other services do not know the newer one."""
 
 
 class ModelService:
     """A model behind an OpenAI-compatible service.
 
     Args:
-        spec: Which model, and where.
-        concurrency: Connections that may be open at once.
+        spec: The model and its address.
+        concurrency: Maximum number of open connections.
 
     Raises:
         LLMAccessError: The service needs a key and the environment has none.
@@ -58,7 +58,7 @@ class ModelService:
 
     @property
     def signature(self) -> str:
-        """What tells its model from others."""
+        """Identifies the model."""
         return self._spec.signature
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class ModelService:
             raise
 
     async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
-        """Ask once, and yield the reply as it comes; see ``Backend``."""
+        """Ask once and yield the reply as it comes; see ``Backend``."""
         sent = self._body(request)
         try:
             async with aclosing(self._streamed(sent, timeout)) as pieces:
@@ -104,7 +104,7 @@ class ModelService:
         response = await self._guarded(self._post(body, MOST_READ * _STREAMED), timeout)
         try:
             if "json" in response.headers.get("content-type", ""):
-                # It does not stream, and sends the whole reply.
+                # The service does not stream, and sends the whole reply.
                 whole = self._reader.completion(await self._guarded(self._text(response), timeout))
                 yield whole.text
                 yield whole
@@ -123,7 +123,7 @@ class ModelService:
             await response.aclose()
 
     async def _post(self, body: dict[str, Any], most: int) -> httpx2.Response:
-        """The response, whose body is read later. One that is no success is raised as what it says."""
+        """Return the response with its body still unread; raise the error of an unsuccessful one."""
         if self._client is None:
             self._client = _client_for(self._spec, self._key, self._concurrency)
             self._logs.attach()
@@ -154,8 +154,8 @@ class ModelService:
         return RawReply(reply.text, reply.finish, reply.usage, other=self._reader.other_model(reply.model))
 
     def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
-        """Call the limit by its other name, if the one that was sent is not known."""
-        # By what was sent and not by what is in use: of several requests in flight each may be refused.
+        """Use the other name of the limit, if the service does not know the one that was sent."""
+        # Decide by the name that was sent: several requests in flight may each be refused.
         fields = {
             SCHEMA: "response_format",
             TEMPERATURE: "temperature",
@@ -167,13 +167,13 @@ class ModelService:
             error.changed = True
 
     async def _guarded(self, work: Awaitable[_T], timeout: float) -> _T:
-        """Await, at most so long; whatever goes wrong comes out as a ``BackendError`` with nothing behind it."""
+        """Await with a timeout; any problem is raised as a ``BackendError`` without a cause."""
         try:
             async with asyncio.timeout(timeout):
                 return await work
-        except Exception as error:  # whatever the packages in between raise
+        except Exception as error:  # the packages in between may raise anything
             problem = self._problem(error, timeout)
-        # Outside the handler: an exception raised inside would carry the first one, and with it the headers.
+        # Outside the handler: an exception raised inside would refer to the first one, and so to the headers.
         raise problem
 
     def _problem(self, error: Exception, timeout: float) -> BackendError:
@@ -195,7 +195,7 @@ class ModelService:
             )
             return BackendError(reason, retry=True, unreachable=True)
         if isinstance(error, httpx2.SSEError | zlib.error) or not isinstance(error, httpx2.RequestError | OSError):
-            # Malformed JSON in an event, bytes that are no text: the next attempt may be sound.
+            # Malformed JSON in an event, or invalid bytes: the next attempt may succeed.
             cause = self._reader.shown(f"{type(error).__name__}: {error}")
             return BackendError(f"{self.signature} sent what cannot be read: {cause}", retry=True)
         reason = f"expected an answer from {self.signature}; found a connection that broke off: {cause}. Ask again"
@@ -209,13 +209,13 @@ class ModelService:
             **chosen(request),
         }
         if self._spec.provider == "openrouter":
-            # Without being asked it does not say what a call cost.
+            # Without this, it does not report the cost of a call.
             found["usage"] = {"include": True}
         return found
 
 
 def chosen(request: ChatRequest) -> dict[str, Any]:
-    """What a request chooses, under the names of OpenAI's protocol; what it leaves to the service is left out."""
+    """Return the options of a request under their OpenAI names, without those left to the service."""
     named = {
         "temperature": request.temperature,
         "top_p": request.top_p,
@@ -230,12 +230,12 @@ def chosen(request: ChatRequest) -> dict[str, Any]:
 
 
 def turns(request: ChatRequest) -> list[dict[str, str]]:
-    """The conversation as services take it."""
+    """Return the conversation in the service's format."""
     return [{"role": message.role, "content": storable(message.text)} for message in request.messages]
 
 
 def response_format(request: ChatRequest) -> dict[str, Any] | None:
-    """How a service is told the schema of a request; None where it has none."""
+    """Return the schema of a request in the service's format; None without one."""
     if request.schema is None:
         return None
     schema = request.schema.value
@@ -244,7 +244,7 @@ def response_format(request: ChatRequest) -> dict[str, Any] | None:
 
 
 def closed(schema: object) -> bool:
-    """Whether every object of a schema requires all its fields and takes no others, as strict services want it."""
+    """Whether all objects of a schema require all their fields and allow no others, as strict services need it."""
     if isinstance(schema, list):
         return all(closed(part) for part in cast(list[object], schema))
     if not isinstance(schema, dict):
@@ -275,7 +275,7 @@ class _StreamedReply:
         return "".join(self._pieces)
 
     def add(self, event: Mapping[str, Any]) -> str:
-        """Take an event in; what can be shown of its piece comes out."""
+        """Add an event; return the text that can be shown."""
         self.usage = usage_of(event.get("usage")) or self.usage
         self.model = event.get("model") or self.model
         choice = first_choice(event) or {}
@@ -296,13 +296,13 @@ class _StreamedReply:
 
 
 async def _next(events: AsyncIterator[httpx2.ServerSentEvent]) -> Mapping[str, Any] | None:
-    """The next event's object; None at the end."""
+    """Return the next event's object; None at the end."""
     event = await anext(events, None)
     return None if event is None or event.data.strip() == "[DONE]" else as_object(json.loads(event.data))
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends in an error where it is too long."""
+    """A body that raises an error when it gets too long."""
 
     def __init__(self, source: httpx2.AsyncByteStream, unpacking: Unpacking) -> None:
         self._source = source
@@ -317,7 +317,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class _KeyHeader(httpx2.Auth):
-    """Adds the key to a request about to be sent, so that no object holds it in a form that can be read."""
+    """Adds the key just before a request is sent, so that no object holds it in readable form."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
@@ -330,19 +330,19 @@ class _KeyHeader(httpx2.Auth):
 
 
 def _client_for(spec: ModelSpec, key: Key, concurrency: int) -> httpx2.AsyncClient:
-    """The client for a service.
+    """Create the HTTP client for a service.
 
     Raises:
-        InputError: The environment names a proxy that cannot be used.
+        InputError: The environment names an unusable proxy.
     """
     limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     certificates = trusted_certificates()
-    # With a transport of its own a client asks no proxy: what goes to this machine has no business with one.
+    # A client with its own transport uses no proxy: requests to this machine must not go through one.
     transport = httpx2.AsyncHTTPTransport(verify=certificates, limits=limits) if spec.local else None
     try:
         return httpx2.AsyncClient(
             auth=_KeyHeader(key),
-            # Replies are short, and what is not compressed cannot grow when it is read.
+            # Replies are short, and uncompressed ones cannot grow when they are read.
             headers={"user-agent": f"vericite/{__version__}", "accept-encoding": "identity"},
             transport=transport,
             verify=certificates,
@@ -351,7 +351,7 @@ def _client_for(spec: ModelSpec, key: Key, concurrency: int) -> httpx2.AsyncClie
             timeout=None,
         )
     except (ValueError, ImportError):
-        # Not in its own words: the address of a proxy may hold a password.
+        # Do not show the error itself: the address of a proxy may contain a password.
         raise InputError(
             "expected proxies in the environment (HTTPS_PROXY, ALL_PROXY ...) that can be used; found one that cannot. "
             "Correct it, or unset it."

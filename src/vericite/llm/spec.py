@@ -1,4 +1,4 @@
-"""Which model, and where: one line of text that is the same in the shell, in a file and in a report."""
+"""Model specs: one line of text names a model and its address, in the shell, in files and in reports."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from vericite.errors import InputError, LLMAccessError, UnknownNameError
 from vericite.network.access import Key, is_loopback
 
 _KEY_OF_ANY_HOST = "VERICITE_LLM_KEY"
-"""What held the key for every host once. It is sent to none, since another host would get it too."""
+"""An earlier variable with the key for every host. It is never sent, because other hosts would get it too."""
 
 _EXAMPLES = "openai:gpt-4o-mini, ollama:llama3.2, http://localhost:8000/v1#model or gguf:/models/file.gguf"
 _BLOCKS, _BLOCK = 64, 65536
 
 
 class Provider(NamedTuple):
-    """A service whose address is known.
+    """A service with a known address.
 
     Attributes:
-        base_url: Where its OpenAI-compatible interface is.
-        key_variable: The environment variable its key is read from, or None where it needs no key.
+        base_url: Address of its OpenAI-compatible interface.
+        key_variable: Environment variable of its key; None if it needs no key.
     """
 
     base_url: str
@@ -49,10 +49,10 @@ _IN_VARIABLE = str.maketrans({".": "_", "-": "__", "_": "___"})
 
 
 def key_variable_of(scheme: str, host: str, port: int | None) -> str | None:
-    """The environment variable with the key for a host: no other host's key is ever read from it.
+    """Return the environment variable with the key for a host; no other host's key is read from it.
 
-    It is ``VERICITE_KEY_`` and the host in capitals, with ``_`` for a dot and ``__`` for a hyphen; for the address of a
-    known provider it is the provider's own. None if the host has other characters, so that two could share a variable.
+    It is ``VERICITE_KEY_`` and the host in upper case, with ``_`` for a dot and ``__`` for a hyphen. A known provider's
+    address has the provider's own variable. None if the host has other characters, so that two hosts could share it.
     """
     host = host.rstrip(".")
     if scheme == "https" and port in (None, 443):
@@ -60,22 +60,22 @@ def key_variable_of(scheme: str, host: str, port: int | None) -> str | None:
             if host == urlsplit(known.base_url).hostname:
                 return known.key_variable
     if ":" in host:
-        # No host's name ends in a sign, so this is no other host's variable.
+        # No host name ends with such a character, so no other host has this variable.
         return f"{KEY_PREFIX}{re.sub('[^0-9a-f]', '_', host).upper()}_"
     return f"{KEY_PREFIX}{host.translate(_IN_VARIABLE).upper()}" if _HOST.fullmatch(host) else None
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Which model to ask, and where it is.
+    """A model and its address.
 
     Attributes:
-        provider: A name of ``PROVIDERS``, ``url`` for any other address, ``gguf`` for a file run in this process.
-        model: What the service calls it, or the file's name.
-        base_url: Where the service is, or None for a file.
-        path: The file, or None for a service.
-        adapter: A file that changes it, as ``train inline`` writes it, or None.
-        key_variable: The environment variable that holds the key, or None where none is ever sent.
+        provider: A name of ``PROVIDERS``, ``url`` for other addresses, ``gguf`` for a file run in this process.
+        model: The service's name of the model, or the file's name.
+        base_url: Address of the service; None for a file.
+        path: The file; None for a service.
+        adapter: An adapter file, as ``train inline`` writes it, or None.
+        key_variable: Environment variable of the key; None if no key is ever sent.
     """
 
     provider: str
@@ -87,13 +87,13 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str) -> ModelSpec:
-        """Read a spec such as ``openai:gpt-4o-mini``, ``http://host:port/v1#model`` or ``gguf:/path/file.gguf``.
+        """Parse a spec such as ``openai:gpt-4o-mini``, ``http://host:port/v1#model`` or ``gguf:/path/file.gguf``.
 
-        ``gguf:MODEL+ADAPTER`` is a file with an adapter over it.
+        ``gguf:MODEL+ADAPTER`` is a file with an adapter.
 
         Raises:
-            InputError: It names no model, or its address holds what has no place there.
-            UnknownNameError: The provider is not known.
+            InputError: The spec names no model, or its address has invalid parts.
+            UnknownNameError: Unknown provider.
         """
         provider, colon, model = text.strip().partition(":")
         if provider.lower() in ("http", "https"):
@@ -109,9 +109,9 @@ class ModelSpec:
 
     @cached_property
     def signature(self) -> str:
-        """What tells this model from others, in reports and in the cache; parses back to the spec of a service.
+        """Identifies the model in reports and in the cache; for a service it parses back to the spec.
 
-        A file is known by its name, its size and a hash over samples of it, wherever it lies.
+        A file is identified by its name, its size and a hash over samples of it, not by its folder.
         """
         if self.path is not None:
             files = [self.path] if self.adapter is None else [self.path, self.adapter]
@@ -125,12 +125,12 @@ class ModelSpec:
 
     @property
     def local(self) -> bool:
-        """Whether the model runs on this machine; decided from the address alone, nothing is looked up."""
+        """Whether the model runs on this machine; decided from the address alone, without a lookup."""
         return self.base_url is None or is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def takes_grammar(self) -> bool:
-        """Whether it may be llama.cpp, which alone reads a GBNF grammar."""
+        """Whether it may be llama.cpp, the only one that reads GBNF grammars."""
         return self.provider in ("gguf", "url")
 
 
@@ -145,7 +145,7 @@ def _of_address(text: str) -> ModelSpec:
 
 
 def _split(text: str) -> SplitResult:
-    # The address is never repeated in a message before it is known to hold no password.
+    # A message must not repeat the address before it is known to contain no password.
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
@@ -169,7 +169,7 @@ def _split(text: str) -> SplitResult:
 
 
 def _variable_named(parts: SplitResult) -> str:
-    """The variable for a host, as a message names it."""
+    """Return the variable for a host, for a message."""
     found = key_variable_of(parts.scheme, parts.hostname or "", parts.port)
     return found or f"{KEY_PREFIX}HOST, with the host's name for HOST"
 
@@ -180,7 +180,7 @@ def _of_file(name: str) -> ModelSpec:
     path, adapter = Path(name).expanduser().absolute(), None
     base, plus, rest = name.rpartition("+")
     if plus and not path.is_file():
-        # A file's own name may have a plus.
+        # A file name may contain a plus.
         path, adapter = Path(base).expanduser().absolute(), Path(rest).expanduser().absolute()
     for file, what in ((path, "model"), (adapter, "adapter")):
         if file is not None and not file.is_file():
@@ -203,7 +203,7 @@ def _unprintable(text: str) -> bool:
 
 
 def weights_fingerprint(path: Path) -> str:
-    """A hash over the size and samples from end to end: weights of gigabytes are not read to name them."""
+    """Hash the size and samples of the file: gigabytes of weights are not read just to identify them."""
     size = path.stat().st_size
     digest = sha256(str(size).encode())
     with path.open("rb") as file:
@@ -214,14 +214,14 @@ def weights_fingerprint(path: Path) -> str:
 
 
 def key_of(spec: ModelSpec) -> Key:
-    """The key for a model; an empty one where none is needed and none is set.
+    """Return the key for a model; empty if none is needed and none is set.
 
     Raises:
-        LLMAccessError: The service needs one and the environment has none, or has one that cannot be sent.
+        LLMAccessError: The service needs a key, and the environment has none or an invalid one.
     """
     if spec.key_variable is None:
         return Key(None, "")
-    # Without a local name for the value: a traceback that prints locals would print it.
+    # No local variable holds the value: a traceback that shows locals would print it.
     key = Key(spec.key_variable, environment.text(spec.key_variable) or "")
     if not key and spec.provider == "url" and not spec.local and environment.text(_KEY_OF_ANY_HOST):
         raise LLMAccessError(

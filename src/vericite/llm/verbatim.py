@@ -1,4 +1,4 @@
-"""Prompts word for word: what is sent is a file's text with its slots filled, and nothing else.
+"""Prompts word for word: exactly a file's text is sent, with its slots filled.
 
     name = "a-paper"
     version = 1
@@ -14,9 +14,9 @@
     role = "user"
     text = \"\"\"... {documents} ... {question} ...\"\"\"
 
-``system`` and ``user`` may stand in place of turns. Braces around any other word are text like all the rest, and no
-space or line end is taken off a text. None of the defences of our own prompts is there: no notice that documents are
-data, no tags around them, no marks taken out of them.
+``system`` and ``user`` may be given instead of turns. Braces around other words are plain text, and no space or line
+end is removed. The defences of our own prompts are absent: no notice that documents are data, no tags around them, and
+no removal of marks from them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True)
 class Turn:
-    """What one side of the conversation says, with slots."""
+    """One turn of the conversation, with slots."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -50,16 +50,16 @@ def is_verbatim(path: Path) -> bool:
     """Whether a prompt file is to be sent word for word.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: The file cannot be read.
     """
     return read_toml(path).get("verbatim") is True
 
 
 def with_turns(found: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a file with its turns, where it has ``system`` and ``user`` instead.
+    """Convert ``system`` and ``user`` in the fields of a file to turns.
 
     Raises:
-        InputError: It has both, or none that ends with the user.
+        InputError: The file has both forms, or none that ends with the user.
     """
     plain = [{"role": role, "text": found[role]} for role in ("system", "user") if role in found]
     turns = found.get("turns", [])
@@ -72,20 +72,20 @@ def with_turns(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill_turns(turns: Sequence[Turn], given: Mapping[str, str]) -> tuple[Message, ...]:
-    """The conversation with these texts in its slots; braces around other words stay as they are."""
+    """Fill the slots of the turns; braces around other words stay as they are."""
     return tuple(Message(turn.role, fill_verbatim(turn.text, given)) for turn in turns)
 
 
 def fill_verbatim(text: str, given: Mapping[str, str]) -> str:
-    """A text with these in its slots, in one pass, and not a space less."""
+    """Fill the slots of a text in one pass, without removing any space."""
     return _SLOT.sub(lambda slot: given.get(slot[1], slot[0]), text)
 
 
 def expect_slots(name: str, turns: Sequence[Turn], wanted: Sequence[str]) -> None:
-    """Refuse turns that would not show what they are about.
+    """Refuse turns that lack a slot they need.
 
     Raises:
-        InputError: One of these slots is in none of them, or the last one is not the user's.
+        InputError: A slot is missing, or the last turn is not the user's.
     """
     found = {slot for turn in turns for slot in _SLOT.findall(turn.text)}
     for slot in wanted:
@@ -98,22 +98,22 @@ def expect_slots(name: str, turns: Sequence[Turn], wanted: Sequence[str]) -> Non
 
 
 def sign_verbatim(name: str, fixed: object) -> str:
-    """A name that says so, with the hash of all that is fixed."""
+    """Return a name that says verbatim, with the hash of all fixed text."""
     return signed(f"{name}[verbatim]", canonical(fixed))
 
 
 @dataclass(frozen=True)
 class VerbatimPrompt:
-    """A prompt for any use: whoever asks says what its slots hold.
+    """A prompt for any use; the caller defines its slots.
 
     Attributes:
         name: Name and version.
-        about: What it is.
+        about: Its purpose.
         turns: The conversation.
         source: Where it comes from.
-        temperature: Of sampling.
-        top_p: Of nucleus sampling, None for the service's own.
-        max_tokens: Where the reply has to stop.
+        temperature: Sampling temperature.
+        top_p: Nucleus sampling; None uses the service's default.
+        max_tokens: Maximum length of the reply.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -129,18 +129,18 @@ class VerbatimPrompt:
 
     @classmethod
     def read(cls, path: Path) -> VerbatimPrompt:
-        """The prompt in a file.
+        """Read a prompt from a file.
 
         Raises:
-            InputError: It is not there, or no such prompt.
+            InputError: The file does not exist, or is not such a prompt.
         """
         return read_prompt(path, cls, with_turns)
 
     @property
     def signature(self) -> str:
-        """Name, version, that it is verbatim, and the hash of its turns."""
+        """Name, version, the word verbatim, and the hash of its turns."""
         return sign_verbatim(self.name, [[turn.role, turn.text] for turn in self.turns])
 
     def request(self, given: Mapping[str, str]) -> ChatRequest:
-        """What is sent with these texts in its slots."""
+        """Make the request with these texts in its slots."""
         return ChatRequest(fill_turns(self.turns, given), self.max_tokens, self.temperature, self.top_p)

@@ -1,4 +1,4 @@
-"""Judging citations: a protocol is a claim plan, a premise plan, a judge and an aggregator."""
+"""Judge citations: a protocol is a claim plan, a premise plan, a judge and an aggregator."""
 
 from vericite.models.contracts import Judge, Judgement
 from vericite.verify.aggregators import (

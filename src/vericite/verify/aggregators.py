@@ -1,4 +1,4 @@
-"""Aggregators: how the judgements on a case add up to a verdict."""
+"""Aggregators: combine the judgements of a case into a verdict."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from vericite.verify.premises import Case
 from vericite.verify.sheet import JOINT, Cells, Overlap, Role, Sheet
 
 _EARLY = np.array([2, 5])
-"""Premises of a statement that are asked before the others, as long as none has entailed it."""
+"""Premises of a statement that are asked at a time, until one entails it."""
 
 _DECIDING: tuple[tuple[int, Label], ...] = ((ENTAILS, "supported"), (CONTRADICTS, "contradicted"))
 
 
 class StatementOutcome(NamedTuple):
-    """What was found of one statement; no label where its judgement failed."""
+    """Result for one statement; no label if its judgement failed."""
 
     label: Label | None
     native: str
@@ -36,13 +36,12 @@ class StatementOutcome(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it.
+    """A label, the protocol's own name for it, its probabilities and the premises that decide it.
 
-    The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
-    several. ``redundant`` are numbers of sources; None where the aggregator does not ask, or could not tell.
-    ``split_after_failure`` says that the statements were asked only because the claim failed whole.
-    ``label_by_source`` has the label of each of several sources by its own sentences, as VeriCite adds them up, where
-    the aggregator gives it.
+    The label is None if it depends on a failed judgement. ``statements`` is set if there were several. ``redundant``
+    are indices of sources; None if the aggregator does not ask or could not tell. ``split_after_failure``: statements
+    were asked only because the claim failed as a whole. ``label_by_source``: the label of each of several sources by
+    its own sentences, combined as in VeriCite, if the aggregator tells.
     """
 
     label: Label | None
@@ -55,28 +54,28 @@ class Outcome(NamedTuple):
     label_by_source: tuple[Label, ...] = ()
 
     def ungraded(self) -> Outcome:
-        """The same without probabilities, for a judge that has none."""
+        """Return the outcome without probabilities, for a judge that has none."""
         statements = tuple(item._replace(probabilities={}) for item in self.statements)
         return self._replace(probabilities={}, statements=statements)
 
 
 class Aggregator(Protocol):
-    """Adds judgements up. Sees no text, only numbers and labels.
+    """Combines judgements. It sees only numbers and labels, no text.
 
-    One whose ``reads_overlap`` is true finds on its sheets which share of each statement's words each premise has.
+    If ``reads_overlap`` is true, its sheets have the share of each statement's words in each premise.
     """
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and settings, for provenance."""
         ...
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """The judgements to ask for next, given those on the sheet; none when it can decide."""
+        """Return the judgements to ask for next; none if it can decide."""
         ...
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """The outcome over at least one statement and any number of premises."""
+        """Decide over at least one statement and any number of premises."""
         ...
 
 
@@ -85,14 +84,13 @@ class AnyEntails:
     """VeriCite's rule.
 
     Supported if any premise entails the claim, else contradicted if any contradicts it, else irrelevant.
-    Of several statements all must be supported; one contradicted contradicts the claim.
+    Of several statements all must be supported; one contradicted statement contradicts the claim.
 
-    The premises returned are those with the deciding label, the strongest first, at most ``evidence`` a
-    statement.
+    The returned premises are those with the deciding label, strongest first, at most ``evidence`` per statement.
 
-    An ``early`` one asks for a few premises at a time, those that share most words with the statement first, and stops
-    once one entails it surely enough not to be abstained from. The label and whether it is abstained from are the same;
-    the evidence and its probabilities are those of what was asked.
+    With ``early``, a few premises are asked at a time, in the order of shared words. It stops when one entails the
+    statement with a probability that is not abstained from. Label and abstention are the same; evidence and
+    probabilities are those of the premises that were asked.
     """
 
     evidence: int = 3
@@ -100,18 +98,18 @@ class AnyEntails:
 
     @property
     def signature(self) -> str:
-        """Says what is not as usual."""
+        """Lists settings that differ from their defaults."""
         options = [f"evidence={self.evidence}"] if self.evidence != 3 else []
         options += ["early=True"] if self.early else []
         return f"any-entails({', '.join(options)})" if options else "any-entails"
 
     @property
     def reads_overlap(self) -> bool:
-        """To know which to ask for first."""
+        """Whether the order of premises matters."""
         return self.early
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """Everything at once; or the next few premises of each statement that none has entailed."""
+        """Return everything at once, or the next few premises of each statement that is not yet entailed."""
         if not self.early or sheet.overlap is None:
             return ~sheet.asked
         entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
@@ -122,7 +120,7 @@ class AnyEntails:
         return (ranks(sheet.overlap) < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """Each statement by its premises, then the claim by its statements."""
+        """Decide each statement by its premises, then the claim by its statements."""
         outcomes = [self._statement(sheet, row) for row in range(len(sheet.scores))]
         if not outcomes:
             raise ValueError("expected at least one statement; found none")
@@ -135,7 +133,7 @@ class AnyEntails:
             return Outcome(None, "failed", {}, (), statements)
         label: Label = next(label for label in ("contradicted", "irrelevant", "supported") if label in by_label)
         deciding = by_label[label]
-        # A claim stands or falls with its weakest statement.
+        # A claim is as strong as its weakest statement.
         shown = min(deciding, key=lambda outcome: outcome.probabilities.get("supported", 0.0))
         premises = dict.fromkeys(premise for outcome in deciding for premise in outcome.premises)
         return Outcome(label, shown.native, shown.probabilities, tuple(premises), statements)
@@ -153,34 +151,33 @@ class AnyEntails:
                 native = sheet.natives.get((row, premises[0]), label)
                 return Outcome(label, native, named(rows[premises[0]]), premises)
             if missing.any():
-                # The premise that was not judged might have entailed the claim.
+                # The premise that failed might have entailed the claim.
                 return None
-        # No premise decided: show the one that came nearest to deciding.
+        # No premise decided: show the one closest to deciding.
         nearest = int(rows[:, NEUTRAL].argmin())
         return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), named(rows[nearest]), ())
 
 
 @dataclass(frozen=True)
 class NuggetRule:
-    """BioACE's rule over the nuggets of a claim and those of a source; any contradiction wins.
+    """BioACE's rule over the nuggets of a claim and of a source; any contradiction wins.
 
-    Else the claim is supported if one of its nuggets is (as the paper's text has it), or if ``every`` one is (as its
-    prompt has it).
+    Otherwise the claim is supported if one of its nuggets is (paper's text), or with ``every`` if all are (its prompt).
     """
 
     every: bool = False
 
     @property
     def signature(self) -> str:
-        """Says which of the two."""
+        """Includes ``every``."""
         return f"nuggets({'every' if self.every else 'any'})"
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """Everything at once."""
+        """Return everything at once."""
         return ~sheet.asked
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """Each nugget of the claim by those of the source, then the claim by its nuggets."""
+        """Decide each nugget of the claim by those of the source, then the claim by its nuggets."""
         outcomes = [self._nugget(sheet, row) for row in range(len(sheet.scores))]
         if not outcomes:
             raise ValueError("expected at least one statement; found none")
@@ -190,8 +187,8 @@ class NuggetRule:
         label: Label = "contradicted" if "contradicted" in labels else "supported" if supported else "irrelevant"
         if None in labels and label != "contradicted":
             return Outcome(None, "failed", {}, (), statements)
-        deciding = [it for it in outcomes if it and it.label == label]
-        premises = dict.fromkeys(at for it in deciding for at in it.premises)
+        deciding = [outcome for outcome in outcomes if outcome and outcome.label == label]
+        premises = dict.fromkeys(premise for outcome in deciding for premise in outcome.premises)
         return Outcome(label, deciding[0].native, deciding[0].probabilities, tuple(premises), statements)
 
     def _nugget(self, sheet: Sheet, row: int) -> Outcome | None:
@@ -205,7 +202,7 @@ class NuggetRule:
                 best = int(found[scores[found, column].argmax()])
                 return Outcome(label, sheet.natives.get((row, best), label), named(scores[best]), (best,))
             if sheet.failed[row].any():
-                # The nugget that was not judged might have contradicted it.
+                # The nugget that failed might have contradicted the claim.
                 return None
         nearest = int(scores[:, NEUTRAL].argmin())
         return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), named(scores[nearest]), ())
@@ -213,17 +210,17 @@ class NuggetRule:
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """ALCE's rule: the documents together, and which of them the claim does not need.
+    """ALCE's rule: all documents together, and the documents that the claim does not need.
 
-    A document is redundant if it does not entail the claim alone and the others do without it. Only asked where
-    several documents together entail the claim, and each only as far as it takes. Where one of these judgements
-    fails, the claim keeps its label, and which documents are needed is not said.
+    A document is not needed if it does not entail the claim alone and the others entail it without this document. This
+    is only asked if several documents together entail the claim. If one of these judgements fails, the claim keeps its
+    label, and ``redundant`` is None.
     """
 
     signature: str = "leave-one-out"
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """The documents together; then each alone; then the others without each that does not suffice."""
+        """Return the documents together; then each alone; then the others without each insufficient one."""
         choice = np.zeros_like(sheet.asked)
         choice[:, [index for role in self._next(sheet) for index in sheet.indices(role)]] = True
         return choice & ~sheet.asked
@@ -241,7 +238,7 @@ class LeaveOneOut:
         return roles
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """Supported, contradicted or irrelevant by the documents together; and what is not needed."""
+        """Decide by the documents together, and list the documents that are not needed."""
         indices = sheet.indices(JOINT)
         together = AnyEntails().decide(sheet.only(indices))
         found = together._replace(premises=tuple(indices[premise] for premise in together.premises), redundant=())
@@ -263,24 +260,24 @@ def _asked(sheet: Sheet, role: Role) -> bool:
 
 
 def _sources(sheet: Sheet) -> list[int]:
-    """The sources that were also taken apart."""
+    """Return the sources that were also judged separately."""
     return sorted({role.source for role in sheet.roles if role.source is not None})
 
 
 def as_statement(outcome: Outcome | None) -> StatementOutcome:
-    """A statement's outcome as part of a claim's; None where a judgement that it needs failed."""
+    """Convert the outcome of a statement; None if a judgement that it needs failed."""
     if outcome is None or outcome.label is None:
         return StatementOutcome(None, "failed", False, {})
     return StatementOutcome(outcome.label, outcome.native, outcome.label == "supported", outcome.probabilities)
 
 
 def ranks(overlap: Overlap) -> NDArray[np.int64]:
-    """How early each premise should be asked: the largest overlap first, of equal ones the earlier."""
+    """Rank premises by overlap, largest first; ties in their order."""
     return np.argsort(np.argsort(-overlap, axis=1, kind="stable"), axis=1)
 
 
 def named(row: NDArray[np.floating]) -> dict[str, float]:
-    """Probabilities by the verdict's label."""
+    """Return probabilities by the verdict's label."""
     return {
         "supported": round(float(row[ENTAILS]), 6),
         "contradicted": round(float(row[CONTRADICTS]), 6),
@@ -295,18 +292,18 @@ _Row = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TwoViews:
-    """The sentences say what the most certain of them says; the assembled ones say it together; the mean decides.
+    """Two views decide by their mean: the most certain single sentence, and the assembled sentences together.
 
-    The mean is of logarithms, so that each view can veto. Nothing in it is fitted: no rule that was, with more views,
-    the number of sentences or shared words, did better on claims it was not fitted on (docs/protocols.md).
+    The mean is of logarithms, so that each view can veto. Nothing is fitted: no fitted rule, with more views, the
+    number of sentences or shared words, did better on claims it was not fitted on (docs/protocols.md).
 
-    The first statement is the claim whole. Where that is not supported the others are asked: a claim of several
-    statements is supported if each is, and contradicted if one is.
+    The first statement is the whole claim. If that is not supported, the other statements are asked. The claim is then
+    supported if each of them is, and contradicted if one is.
 
-    The premises returned are sentences alone: those that have the label by themselves, else those assembled.
+    The returned premises are single sentences: those that have the label by themselves, else the assembled ones.
 
-    With ``first`` below 1 only that share of the sentences is asked, those that share most words with it; the
-    others too, unless one of these entails or contradicts it with a probability of ``sure``.
+    With ``first`` below 1, only that share of the sentences is asked, those that share most words with the statement.
+    The others are asked if none of these entails or contradicts it with a probability of at least ``sure``.
     """
 
     evidence: int = 3
@@ -315,18 +312,18 @@ class TwoViews:
 
     @property
     def signature(self) -> str:
-        """Says what is not as usual."""
+        """Lists settings that differ from their defaults."""
         options = [f"evidence={self.evidence}"] if self.evidence != 3 else []
         options += [f"first={self.first:g}", f"sure={self.sure:g}"] if self.first < 1 else []
         return f"two-views({', '.join(options)})" if options else "two-views"
 
     @property
     def reads_overlap(self) -> bool:
-        """To know which to ask for first."""
+        """Whether the order of premises matters."""
         return self.first < 1
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """The claim whole; where that leaves it open, its statements."""
+        """Return the cells of the whole claim; if that leaves it open, those of its statements."""
         choice = np.zeros_like(sheet.asked)
         choice[0] = self._next(sheet, 0) & ~sheet.asked[0]
         if not choice[0].any() and sheet.complete and len(sheet.scores) > 1:
@@ -336,7 +333,7 @@ class TwoViews:
         return choice & ~sheet.asked
 
     def _next(self, sheet: Sheet, row: int) -> NDArray[np.bool_]:
-        """The premises that a statement is put before, as far as is known by now."""
+        """Return the premises to ask for a statement, given the judgements so far."""
         everything = np.ones(sheet.asked.shape[1], dtype=bool)
         if sheet.overlap is None:
             return everything
@@ -351,7 +348,7 @@ class TwoViews:
         return early if deciding >= self.sure else everything
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """The claim whole, or its statements where they were asked; and what each source says by itself."""
+        """Decide by the whole claim, or by its statements if they were asked, and label each source separately."""
         return self._decide(sheet)._replace(label_by_source=_apart(sheet))
 
     def _decide(self, sheet: Sheet) -> Outcome:
@@ -384,7 +381,7 @@ class TwoViews:
         return Outcome(label, label, named(mean), premises)
 
     def _row(self, sheet: Sheet, row: int) -> _Row | None:
-        """Probabilities of a statement; None where a judgement that they need failed, or there is none."""
+        """Return the probabilities of a statement; None if there are none or a judgement that they need failed."""
         indices = _sentences(sheet, row)
         if not indices or (sheet.failed[row] & sheet.asked[row]).any():
             return None
@@ -398,7 +395,7 @@ class TwoViews:
         return softmax(logs)
 
     def _carrying(self, sheet: Sheet, row: int, column: int) -> tuple[int, ...]:
-        """The sentences that have the label by themselves, the strongest first; else the assembled ones."""
+        """Return the sentences that have the label by themselves, strongest first; else the assembled ones."""
         indices = np.array(_sentences(sheet, row))
         scores = sheet.scores[row, indices]
         own = indices[scores.argmax(axis=1) == column]
@@ -409,7 +406,7 @@ class TwoViews:
 
 
 def _apart(sheet: Sheet) -> tuple[Label, ...]:
-    """Of several sources the label of each by its own sentences: any entails the claim, else any contradicts it."""
+    """Label each of several sources by its own sentences: any entails the claim, else any contradicts it."""
     sources = sorted({role.source for role in sheet.roles if role.source is not None})
     if len(sources) < 2:
         return ()
@@ -423,18 +420,18 @@ def _apart(sheet: Sheet) -> tuple[Label, ...]:
 
 
 def _alone(sheet: Sheet) -> list[int]:
-    """The premises of sources that speak and stand by themselves; all of them where a plan puts none together."""
+    """Return the single sentences of sources that are not silent; all premises if the plan assembles none."""
     apart = [index for index, role in enumerate(sheet.roles) if role != JOINT and role.source not in sheet.silent]
     return apart or list(range(len(sheet.roles)))
 
 
 def _sentences(sheet: Sheet, row: int) -> list[int]:
-    """Those of them that a statement was put before."""
+    """Return the single sentences that were asked for a statement."""
     return [index for index in _alone(sheet) if sheet.asked[row, index]]
 
 
 def _likeliest(row: _Row) -> int:
-    """The column of the largest; of equals irrelevance before contradiction before support, as each view has a veto."""
+    """Return the column of the largest probability; ties: irrelevance, then contradiction, as each view has a veto."""
     return max((NEUTRAL, CONTRADICTS, ENTAILS), key=lambda column: round(float(row[column]), 9))
 
 
@@ -452,16 +449,16 @@ CATEGORIES = {
     "INCORRECT-ILLOGICAL": NEUTRAL,
     "INCORRECT-MISSING": NEUTRAL,
 }
-"""Category to column; what each means is in the prompt that asks for it, ``judges/prompts/eight.toml``.
+"""Category to column; the prompt ``judges/prompts/eight.toml`` defines the categories.
 
-Only the first two are support from the sources. The paper counts all four CORRECT ones as faithful; a citation
-checker cannot, so the common label and the paper's count are kept apart.
+Only the first two are support by the sources. The paper counts all four CORRECT categories as faithful. A citation
+checker cannot, so the common label and the paper's count are kept separately.
 """
 
 UNREACHABLE = tuple(name for name, column in CATEGORIES.items() if column == NEUTRAL)
-"""Categories that a judge of entailment cannot tell from each other: what the documents neither say nor contradict.
+"""Categories that a judge of entailment cannot tell apart: what the documents neither say nor contradict.
 
-Whether that is right, wrong, beside the question or against reason is not a matter of the documents.
+The documents do not tell whether such a statement is right, wrong, irrelevant or illogical.
 """
 
 CORRECT, INCORRECT = "CORRECT", "INCORRECT"
@@ -469,19 +466,19 @@ CORRECT, INCORRECT = "CORRECT", "INCORRECT"
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """Faith(R): of a claim's statements, which are in a CORRECT category.
+    """Faith(R): the statements of a claim that are in a CORRECT category.
 
-    The claim is CORRECT if all are. A judge without these categories counts as faithful what it finds entailed.
+    The claim is CORRECT if all are. For a judge without these categories, entailed statements count as faithful.
     """
 
     signature: str = "faith"
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """Everything, at once."""
+        """Return everything at once."""
         return ~sheet.asked
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """The common label by the worst statement, the paper's by its categories."""
+        """Decide the common label by the worst statement, the paper's by its categories."""
         found = AnyEntails().decide(sheet)
         alone = StatementOutcome(found.label, found.native, found.label == "supported", found.probabilities)
         statements = tuple(_counted(item) for item in found.statements or (alone,))
@@ -496,17 +493,17 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
 
 
 QUOTES, CHECKS = "quotes.v4", "checks.v4"
-"""Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
+"""Signatures of the rules; each changes whenever its rules would decide differently."""
 _HEADING = re.compile(r"(?:background|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*")
 _SPACE = re.compile(r"\s+")
 
 
 def quoted(claim: str, case: Case) -> int | None:
-    """The premise of a case that is the claim word for word; None where there is none.
+    """Return the premise that equals the claim word for word; None if there is none.
 
-    The whole premise must be, but for a heading of the abstract: "it is a myth that zinc helps" quotes no claim that it
-    does, and a question says nothing. Upper case, spaces, the full stop and the source's own reference marks do not
-    count, and no long form in brackets that a cited document itself gives its abbreviation.
+    The whole premise must match, except for a heading of the abstract: "it is a myth that zinc helps" does not quote
+    "zinc helps", and a question states nothing. Ignored are case, spaces, the full stop, the source's own reference
+    marks, and long forms in brackets that a cited document itself gives for the abbreviation.
     """
     quote = _normalized(_as_written(claim, case) if " [" in claim else claim)
     if len(quote.split()) < 2:
@@ -523,7 +520,7 @@ _unmarked = lru_cache(maxsize=4096)(without_marks)
 
 
 def _as_written(claim: str, case: Case) -> str:
-    """The claim without the long forms that an extractive answer puts behind abbreviations."""
+    """Remove the long forms that an extractive answer adds to abbreviations."""
     for document in case.documents:
         for pair in acronym_pairs(document.titled_text):
             claim = claim.replace(f"{pair.singular} [{pair.long}]", pair.singular)
@@ -531,12 +528,12 @@ def _as_written(claim: str, case: Case) -> str:
 
 
 def quotation(index: int) -> Outcome:
-    """That a claim is supported by the premise that it quotes. No judge was asked, so there are no probabilities."""
+    """Return the outcome for a quoted claim. It has no probabilities, as no judge was asked."""
     return Outcome("supported", "quoted", {}, (index,))
 
 
 def lowered(outcome: Outcome, claim: str, case: Case) -> tuple[Outcome, tuple[str, ...]]:
-    """A supported claim's outcome as the checks leave it, and why: irrelevant if its evidence speaks against it."""
+    """Apply the checks to a supported outcome: it becomes irrelevant if its evidence conflicts with the claim."""
     if outcome.label != "supported":
         return outcome, ()
     evidence = " ".join(case.premises[index].text for index in sorted(outcome.premises))

@@ -1,4 +1,4 @@
-"""Claim plans: what of a claim is judged."""
+"""Claim plans: which statements of a claim are judged."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _ATOMIC = f"{STATEMENTS} without joining words"
 
 
 class ClaimPlan(Protocol):
-    """Says which statements of a claim are judged; all must hold for the claim to hold."""
+    """Splits a claim into the statements to judge; all of them must hold for the claim to hold."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and settings, for provenance."""
         ...
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
-        """The statements, at least one."""
+        """Return the statements, at least one."""
         ...
 
 
 @dataclass(frozen=True)
 class WholeSentence:
-    """The sentence as it stands."""
+    """The unchanged sentence."""
 
     signature: str = "sentence"
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
-        """The claim's text."""
+        """Return the claim's text."""
         return (claim.text,)
 
 
 @dataclass(frozen=True)
 class AtomicStatements:
-    """The sentence split into the statements it makes.
+    """The sentence split into its statements.
 
     Attributes:
         enumerations: Whether each item of "(1) aspirin, (2) statins" is a statement, as in Reason and Verify.
@@ -51,11 +51,11 @@ class AtomicStatements:
 
     @property
     def signature(self) -> str:
-        """The rules."""
+        """Signature of the splitting rules."""
         return f"{_ATOMIC}, {ENUMERATIONS}" if self.enumerations else _ATOMIC
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
-        """Its statements, or the claim whole where it has but one."""
+        """Return the statements, or the whole claim if it has only one."""
         found = [_alone(claim.text[span.slice]) for span in split_statements(claim.text)]
         if self.enumerations:
             found = [item for statement in found for item in split_enumeration(statement)]
@@ -63,17 +63,17 @@ class AtomicStatements:
 
 
 def _alone(statement: str) -> str:
-    """Without the word that joined it to the one before: it is judged by itself."""
+    """Remove the joining word: the statement is judged by itself."""
     return _JOINING.sub("", statement, count=1) if _JOINING.match(statement) else statement
 
 
 @dataclass(frozen=True)
 class WholeThenStatements:
-    """The sentence as it stands, and then the statements it makes, where they are several."""
+    """The unchanged sentence, followed by its statements if there are several."""
 
     signature: str = f"sentence, then {_ATOMIC}"
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
-        """The claim's text first."""
+        """Return the claim's text, then its statements."""
         parts = AtomicStatements().statements(claim)
         return (claim.text, *parts) if len(parts) > 1 else (claim.text,)

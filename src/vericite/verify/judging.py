@@ -1,4 +1,4 @@
-"""What a judge is: it reads a premise and a claim and says how likely the one entails the other."""
+"""Ask a judge: it reads a premise and a claim and returns how likely the premise entails the claim."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vericite.errors import PluginError, VeriCiteError
 from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair, traits_of
 
 SLACK = 1e-3
-"""How far from 1 probabilities may add up, for judges that round."""
+"""Tolerance of the sum of probabilities, for judges that round."""
 
 
 def ask(judge: Judge, pairs: Collection[Pair]) -> list[Judgement]:
-    """The judge's judgements; one whose probabilities are none is a failure.
+    """Return the judge's judgements. One with invalid probabilities becomes a failure.
 
     Raises:
-        PluginError: It raised something of its own, or gave too few or too many.
+        PluginError: The judge raised another exception, or returned too few or too many judgements.
     """
     if not pairs:
         return []
@@ -27,7 +27,7 @@ def ask(judge: Judge, pairs: Collection[Pair]) -> list[Judgement]:
         given = list(judge.judge(pairs))
     except VeriCiteError:
         raise
-    except Exception as error:  # a judge from elsewhere may raise anything
+    except Exception as error:  # a judge of another package may raise anything
         found = f"{type(error).__name__}: {error}"
         raise _broken(judge, f"a judgement for each of {len(pairs)} pairs", found) from error
     if len(given) != len(pairs):
@@ -44,13 +44,13 @@ def _checked(judgement: object, judge: Judge) -> Judgement:
 
 
 def are_probabilities(given: object) -> bool:
-    """Whether these are a judge's three probabilities, about 1 together."""
+    """Whether these are three probabilities with a sum of about 1."""
     if not isinstance(given, np.ndarray):
         return False
     values = cast(NDArray[np.float32], given)
     if values.shape != (len(COLUMNS),) or not np.issubdtype(values.dtype, np.floating):
         return False
-    # Also false where one of them is not a number.
+    # Also false if one of them is NaN.
     return abs(float(values.sum()) - 1) <= SLACK and float(values.min()) >= -SLACK
 
 
@@ -66,33 +66,33 @@ _Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def softmax(logits: NDArray[_Float]) -> NDArray[_Float]:
-    """Of a row, or of each; an output of minus infinity has no probability, as long as another has one."""
+    """Compute the softmax of each row; minus infinity gives 0 if another output is finite."""
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def log_probabilities(probabilities: Floats) -> Floats:
-    """The logits that a row's probabilities come from, but for a constant; minus infinity where there is none."""
+    """Return logits of the probabilities; minus infinity for 0."""
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(probabilities, 0.0))
 
 
 def temperature_scaled(probabilities: Floats, temperature: float, bias: Sequence[float] | None = None) -> Floats:
-    """What the softmax of the same logits, divided by a temperature, would be; ``bias`` is then added, one a label.
+    """Return the softmax of the same logits divided by a temperature, plus ``bias`` if given.
 
-    A probability of exactly 0 stays 0: a judge that does not know a label does not come to know it.
+    A probability of exactly 0 stays 0: a judge that does not know a label does not learn it.
     """
     logits = log_probabilities(probabilities) / temperature
     return softmax(logits if bias is None else logits + np.asarray(bias, dtype=np.float64))
 
 
 def mean_of(rows: Sequence[NDArray[_Float]], weights: Sequence[float] | None = None) -> Floats:
-    """The mean of what several say, each an array of the same shape; of weights, one for each."""
+    """Return the mean of arrays of the same shape, with one weight each."""
     return np.average(np.asarray(rows, dtype=np.float64), axis=0, weights=weights)
 
 
 class MemoizedJudge:
-    """Another judge that is asked about each pair once, until it is made to forget."""
+    """A wrapper that asks another judge about each pair only once, until ``forget`` is called."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -101,16 +101,16 @@ class MemoizedJudge:
 
     @property
     def signature(self) -> str:
-        """The judge's own."""
+        """The wrapped judge's signature."""
         return self._judge.signature
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One judgement a pair, in their order."""
+        """Yield one judgement per pair, in order."""
         wanted = list(pairs)
         new = list(dict.fromkeys(pair for pair in wanted if pair not in self._judged))
         self._judged.update(zip(new, ask(self._judge, new), strict=True))
         return iter([self._judged[pair] for pair in wanted])
 
     def forget(self) -> None:
-        """Drop the judgements kept."""
+        """Drop the stored judgements."""
         self._judged.clear()

@@ -1,6 +1,6 @@
 """Premise plans: what a claim is judged against.
 
-Sentences of a source that give its reader orders, and titles that do, are in no premise.
+Sentences and titles that give orders to the reader are never part of a premise.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from vericite.verify.checks.words import shared, stems
 from vericite.verify.sheet import JOINT, Role, Sheet
 
 Splitter = Literal["rules", "punkt"]
-"""What finds the sentences of sources: our rules, or NLTK's Punkt."""
+"""How sources are split into sentences: by our rules or by NLTK's Punkt."""
 
 
 class Part(NamedTuple):
-    """A sentence of a premise and where it stands; a title stands nowhere in its document's text."""
+    """A sentence of a premise and its place; None for a title, which has no place in the document's text."""
 
     text: str
     span: EvidenceSpan | None
@@ -35,9 +35,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Premise:
-    """A text put before the judge, and the passages of the sources that it is made of.
+    """A text to show the judge, with the passages of the sources that it consists of.
 
-    ``parts`` are its sentences, where it may be cut between them for a judge that cannot read it whole.
+    ``parts`` are its sentences. A premise that is too long for the judge is cut between them.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Premise:
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to be decided: the sources judged together for a claim, and the premises they give."""
+    """One decision: the sources to judge together for a claim, and their premises."""
 
     citations: tuple[Citation, ...]
     documents: tuple[Document, ...]
@@ -56,15 +56,15 @@ class Case:
 
     @property
     def markers(self) -> tuple[int, ...]:
-        """The markers that the case stands for, each once."""
+        """Distinct markers of the case."""
         return tuple(dict.fromkeys(citation.marker for citation in self.citations))
 
 
 @dataclass
 class Sources:
-    """Documents that claims cite, each split into sentences and premises once, however many claims cite it.
+    """The documents that claims cite. Each is split into sentences and premises only once.
 
-    As ``published`` nothing is left out of them, also not what gives its reader orders.
+    With ``published`` nothing is left out, not even orders to the reader.
     """
 
     documents: tuple[Document, ...]
@@ -83,10 +83,10 @@ class Sources:
     )
 
     def document(self, id: str) -> Document:
-        """The document with this id.
+        """Return the document with this id.
 
         Raises:
-            KeyError: There is none.
+            KeyError: Unknown id.
         """
         return self._by_id[id]
 
@@ -95,11 +95,11 @@ class Sources:
         return {document.id: document for document in self.documents}
 
     def sentences(self, document: Document) -> tuple[Sentence, ...]:
-        """The document's sentences that can be evidence, in order; each keeps its index."""
+        """Return the document's sentences that can be evidence, in order; each keeps its index."""
         return tuple(sentence for run in self.runs(document) for sentence in run)
 
     def runs(self, document: Document) -> tuple[tuple[Sentence, ...], ...]:
-        """The same, apart wherever sentences between them are no evidence: one run where all are."""
+        """Group the sentences that can be evidence into runs without other sentences between them."""
         if document.id not in self._runs:
             sentences = _by_punkt(document) if self.splitter == "punkt" else document_sentences(document)
             orders = frozenset[int]() if self.published else instructing(document, sentences)
@@ -110,12 +110,12 @@ class Sources:
         return self._runs[document.id]
 
     def instruct(self, document: Document) -> bool:
-        """Whether the document gives its reader orders, which are left out of its premises."""
+        """Whether the document gives orders to the reader, which are left out of its premises."""
         self.runs(document)
         return document.id in self._instructing
 
     def windows(self, document: Document, size: int) -> tuple[Premise, ...]:
-        """Every ``size`` sentences that follow each other; all there are where there are fewer."""
+        """Return all windows of ``size`` consecutive sentences; one shorter window if there are fewer."""
         key = (document.id, size)
         if key not in self._windows:
             self._windows[key] = tuple(
@@ -126,9 +126,9 @@ class Sources:
         return self._windows[key]
 
     def joined(self, documents: tuple[Document, ...], heading: str) -> tuple[Premise, ...]:
-        """The documents as one premise, each under its heading; none where they have no text.
+        """Join documents to one premise, each under its heading; empty if they have no text.
 
-        ``heading`` has ``{title}`` where the title goes; empty for none.
+        ``heading`` has ``{title}`` in place of the title; an empty one adds no heading.
         """
         key = (tuple(document.id for document in documents), heading)
         if key not in self._joint:
@@ -136,13 +136,13 @@ class Sources:
         return self._joint[key]
 
     def vectors(self, texts: Sequence[str], embedder: Embeds) -> list[NDArray[np.float32]]:
-        """The texts' vectors; each text is embedded once."""
+        """Return the texts' vectors; each text is embedded once."""
         new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
         self._vectors.update(zip(new, embedder.embed(new), strict=True))
         return [self._vectors[text] for text in texts]
 
     def cited(self, claim: Claim) -> dict[str, tuple[Citation, ...]]:
-        """The claim's citations by the document they point at, in the order of first mention."""
+        """Return the claim's citations by document, in the order of first mention."""
         found: dict[str, tuple[Citation, ...]] = {}
         for citation in claim.citations:
             if citation.document is not None:
@@ -151,31 +151,31 @@ class Sources:
 
 
 class PremisePlan(Protocol):
-    """Says which sources are judged together, and as what premises."""
+    """Chooses the sources to judge together, and their premises."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and settings, for provenance."""
         ...
 
     def cases(self, claim: Claim, sources: Sources) -> Iterable[Case]:
-        """The cases to decide for a claim. Dangling citations are not among them."""
+        """Yield the cases to decide for a claim, without dangling citations."""
         ...
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Each cited document on its own; each run of ``size`` sentences a premise. The title is none."""
+    """Each cited document separately; each run of ``size`` sentences is a premise. Titles are not used."""
 
     size: int = 1
 
     @property
     def signature(self) -> str:
-        """``sentences`` where each stands alone."""
+        """``sentences`` for single sentences."""
         return "sentences" if self.size == 1 else f"windows({self.size})"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case a cited document."""
+        """Yield one case per cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.document(id)
             yield Case(citations, (document,), sources.windows(document, self.size))
@@ -183,15 +183,15 @@ class Windows:
 
 @dataclass(frozen=True)
 class Nuggets:
-    """Each cited document on its own; each atomic statement of each of its sentences a premise (BioACE)."""
+    """Each cited document separately; each atomic statement of its sentences is a premise (BioACE)."""
 
     @property
     def signature(self) -> str:
-        """The rules that find statements."""
+        """Signature of the splitting rules."""
         return f"nuggets({STATEMENTS})"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case a cited document."""
+        """Yield one case per cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.document(id)
             premises = tuple(
@@ -206,16 +206,16 @@ class Nuggets:
 
 @dataclass(frozen=True)
 class MostSimilar:
-    """Each cited document on its own; the one sentence that is most like the claim is the premise (BioACE).
+    """Each cited document separately; the sentence most similar to the claim is the premise (BioACE).
 
-    Likeness is the cosine of the embedder's vectors; of sentences that are as like, the first counts.
+    Similarity is the cosine of the embedder's vectors. Among equals, the first sentence counts.
     """
 
     embedder: Embeds | None = None
 
     @property
     def signature(self) -> str:
-        """Names the embedder."""
+        """Includes the embedder."""
         return f"most-similar({self._embedder.signature})"
 
     @cached_property
@@ -225,7 +225,7 @@ class MostSimilar:
         return self.embedder or Embedder.shared()
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case a cited document."""
+        """Yield one case per cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.document(id)
             premises = sources.windows(document, 1)
@@ -237,17 +237,17 @@ class MostSimilar:
 
 @dataclass(frozen=True)
 class WholeDocument:
-    """Each cited document on its own, whole, under its title (BioACE)."""
+    """Each cited document separately and whole, with its title (BioACE)."""
 
     title: bool = True
 
     @property
     def signature(self) -> str:
-        """Says whether the title is read too."""
+        """Whether the title is included."""
         return "document" if self.title else "document(title=False)"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case a cited document."""
+        """Yield one case per cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.document(id)
             yield Case(citations, (document,), sources.joined((document,), "{title}" if self.title else ""))
@@ -257,7 +257,7 @@ class WholeDocument:
 class Joint:
     """All documents that a claim cites, as one premise (ALCE).
 
-    With ``apart``, where there are several, also each alone and the others without it, for an aggregator that
+    With ``apart`` and several documents, also each document alone and all others without it, for an aggregator that
     asks which of them are needed.
     """
 
@@ -266,12 +266,12 @@ class Joint:
 
     @property
     def signature(self) -> str:
-        """Says whether the titles are read too, and whether the documents are also taken apart."""
+        """Whether titles are included, and whether documents are also judged separately."""
         options = [f"{name}=True" for name in ("title", "apart") if getattr(self, name)]
         return f"joint({', '.join(options)})" if options else "joint"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case, if the claim cites anything that exists."""
+        """Yield one case, if the claim cites an existing document."""
         cited = sources.cited(claim)
         if cited:
             documents = tuple(sources.document(id) for id in cited)
@@ -299,11 +299,11 @@ class Context:
 
     @property
     def signature(self) -> str:
-        """Says how many."""
+        """Number of documents."""
         return f"context({self.top})"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case a claim, uncited claims too."""
+        """Yield one case per claim, even for uncited claims."""
         documents = sources.documents[: self.top]
         if not documents:
             return
@@ -314,10 +314,10 @@ class Context:
 
 @runtime_checkable
 class Assembling(Protocol):
-    """A plan of premises that puts more of them together once the first are judged."""
+    """A premise plan that combines premises after the first ones are judged."""
 
     def silent(self, claim: str, case: Case, sheet: Sheet) -> frozenset[int]:
-        """The sources, by number, that say nothing of the claim, given what is known of their premises."""
+        """Return the indices of sources that say nothing about the claim, given the judgements so far."""
         ...
 
     def assemble(
@@ -328,10 +328,10 @@ class Assembling(Protocol):
 
 
 _SILENT_NEUTRAL, _SILENT_SHARED = 0.5, 0.2
-"""Least probability of neutral, and share of the claim's words, by which a document is silent.
+"""A document is silent if neutral has at least this probability and it has less than this share of the claim's words.
 
-On dev documents 0.90 of those of another field are, 0.04 of those that decide their claim, and 0.03 of the two that a
-sentence needs together.
+On dev documents, 0.90 of those from another field are silent, 0.04 of those that decide their claim, and 0.03 of the
+two that a sentence needs together.
 """
 
 
@@ -339,23 +339,23 @@ sentence needs together.
 class Assembly:
     """All documents that a claim cites, as one case: each sentence, then the ``most`` decisive ones together.
 
-    Decisive is a sentence that the judge is least likely to call neutral to the whole claim; each cited document
-    gives its best one, as long as there is room, however many that makes. Titles are no evidence. Three and
-    four do better on dev than two, and three cost less (docs/protocols.md).
+    A sentence is decisive if the judge gives it a low probability of neutral for the whole claim. Each cited document
+    contributes its best sentence as long as it fits, even if that makes more than ``most``. Titles are not evidence.
+    Three and four do better on dev than two, and three cost less (docs/protocols.md).
 
-    A document that says nothing of the claim gives none: one that has few of the claim's words, and none of whose
-    sentences the judge thinks likely to bear on it. Citing it next to others moves no verdict.
+    A document that says nothing about the claim contributes none: it has few of the claim's words, and the judge finds
+    all its sentences neutral. Citing such a document together with others changes no verdict.
     """
 
     most: int = 3
 
     @property
     def signature(self) -> str:
-        """Says how many sentences are put together."""
+        """Number of sentences combined."""
         return f"assembly.v2({self.most})"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
-        """One case, if the claim cites anything that exists."""
+        """Yield one case, if the claim cites an existing document."""
         cited = sources.cited(claim)
         if cited:
             documents = tuple(sources.document(id) for id in cited)
@@ -367,13 +367,13 @@ class Assembly:
             yield Case(tuple(citation for group in cited.values() for citation in group), documents, premises)
 
     def sentences(self, document: Document, sources: Sources) -> tuple[Premise, ...]:
-        """The document's sentences."""
+        """Return the document's sentences."""
         return sources.windows(document, 1)
 
     def silent(self, claim: str, case: Case, sheet: Sheet) -> frozenset[int]:
-        """Documents that have few of the claim's words, and whose sentences are all likely to be neutral.
+        """Return documents with few of the claim's words whose sentences are all likely to be neutral.
 
-        None where that is true of all documents: then nothing is known of any.
+        Empty if that is true of all documents: then nothing is known about any of them.
         """
         if len(case.documents) < 2:
             return frozenset()
@@ -392,9 +392,9 @@ class Assembly:
     def assemble(
         self, case: Case, sheet: Sheet, fits: Callable[[str], bool], silent: frozenset[int] = frozenset()
     ) -> tuple[Premise, ...]:
-        """The decisive sentences as one premise, in the order of the documents; none where one is all there is.
+        """Combine the decisive sentences to one premise, in the order of the documents; empty if there is only one.
 
-        One that would make it longer than the judge reads is passed over.
+        A sentence that would make the premise too long for the judge is skipped.
         """
         speaking = np.array([role.source not in silent for role in sheet.roles], dtype=bool)
         usable = np.flatnonzero(sheet.asked[0] & ~sheet.failed[0] & speaking)
@@ -433,7 +433,7 @@ def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
 
 
 def _passages(document: Document, sources: Sources) -> tuple[EvidenceSpan, ...]:
-    """The whole document, or as much of it as is evidence; nothing where it has no text."""
+    """Return the whole document, or its parts that are evidence; empty without a text."""
     if not document.text.strip():
         return ()
     ends = [(0, len(document.text))]
@@ -463,14 +463,14 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
 
 
 def split_to_budget(premises: Iterable[Premise], statements: Sequence[str], judge: Judge) -> tuple[Premise, ...]:
-    """The premises, those too long for the judge cut between sentences into pieces that fit.
+    """Cut premises that are too long for the judge between sentences into pieces that fit.
 
-    A single sentence that is too long stays whole; the judge cuts it and says so.
+    A single sentence that is too long stays whole; the judge cuts it and adds a note.
     """
     traits = traits_of(judge)
     if traits.capacity is None or not statements:
         return tuple(premises)
-    # A token has at least one character, so characters tell cheaply that a premise fits.
+    # A token has at least one character, so counting characters is a cheap first check.
     longest = max(statements, key=len)
     pieces: list[Premise] = []
     for premise in premises:
@@ -482,7 +482,7 @@ def split_to_budget(premises: Iterable[Premise], statements: Sequence[str], judg
 
 
 def fits_budget(statements: Sequence[str], judge: Judge) -> Callable[[str], bool]:
-    """Whether the judge can read a premise whole beside any of the statements."""
+    """Return whether the judge can read a premise whole with any of the statements."""
     traits = traits_of(judge)
     if traits.capacity is None:
         return lambda _: True
@@ -509,7 +509,7 @@ def _pieces(premise: Premise, budget: int, traits: JudgeTraits) -> list[Premise]
 
 
 def _passages_of_parts(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:
-    """What the parts cover of each document; where a sentence between them is no evidence, in several spans."""
+    """Merge the spans of adjacent parts; sentences that are not evidence separate spans."""
     found: list[EvidenceSpan] = []
     last: EvidenceSpan | None = None
     for _, span in parts:

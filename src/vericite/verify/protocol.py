@@ -1,4 +1,4 @@
-"""Protocols: every published way to judge a citation is four choices."""
+"""Protocols: every published way to judge a citation is a choice of four parts."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ from vericite.verify.premises import (
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is judged, against what, by whom, and how it adds up. The judge is a name or a judge itself.
+    """What is judged, against what, by which judge, and how judgements are combined. The judge is a name or an object.
 
-    A verdict whose label has a probability below ``abstain_below`` is abstained from; 0 never abstains, as the
-    papers do not. With ``quotes`` a sentence quoted word for word entails the claim, whatever the judge says of it;
-    with ``checks`` a supported claim is lowered where its numbers or directions, say, speak against its evidence. The
-    ``aids`` put a source into the claim's terms before the judge reads it (``vericite.verify.aids.KINDS``). As
-    ``published`` every sentence of every language is judged, also one that gives its reader orders. The ``splitter``
-    finds the sentences of sources.
+    Verdicts with a probability below ``abstain_below`` become abstentions; 0 never abstains, as in the papers. With
+    ``quotes``, a sentence that is quoted word for word entails the claim without asking the judge. With ``checks``, a
+    supported claim is lowered if, for example, its numbers or directions conflict with its evidence. ``aids`` rewrite a
+    source in the claim's terms for the judge (``vericite.verify.aids.KINDS``). With ``published``, every sentence of
+    every language is judged, even one that gives orders to the reader. ``splitter`` splits sources into sentences.
     """
 
     claim: ClaimPlan = field(default_factory=WholeSentence)
@@ -67,7 +66,7 @@ class Protocol:
 
     @property
     def signature(self) -> str:
-        """The protocol spelt out; the judge's own signature stands beside it in a provenance."""
+        """The full protocol, without the judge's own signature, which a provenance has separately."""
         judge = self.judge if isinstance(self.judge, str) else self.judge.signature
         parts = (self.claim.signature, self.premise.signature, judge, self.aggregate.signature)
         options = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
@@ -81,10 +80,10 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Preset:
-    """A protocol with a name: what it does in a sentence, and which judges its paper puts in it.
+    """A named protocol: a one-sentence summary and the judges that its paper uses.
 
-    Where there is a paper, ``published`` says what is otherwise as it was published, under the name with
-    ``-as-published`` behind it, and ``splitter`` what finds sentences there.
+    ``published`` describes the paper's own version, available with the suffix ``-as-published``, and ``splitter`` is
+    its way to split sentences.
     """
 
     summary: str
@@ -110,7 +109,7 @@ def _ours(name: str, views: TwoViews) -> Callable[[int], Protocol]:
 
 
 AS_PUBLISHED = "-as-published"
-"""Behind a name: the protocol as its paper has it."""
+"""Suffix of a name: the protocol as in its paper."""
 
 _EVERY_SENTENCE = (
     "judges every sentence of every language and abstains from none; the usual setting leaves out sentences and titles "
@@ -203,18 +202,18 @@ DEFAULT = "default"
 
 
 def protocol_names() -> tuple[str, ...]:
-    """The names that ``get_protocol`` takes, with ``N`` for a number."""
+    """Return the names for ``get_protocol``, with ``N`` for a number."""
     return tuple(f"{name}(N)" if preset.sized else name for name, preset in PRESETS.items())
 
 
 def get_protocol(name: str) -> Protocol:
-    """The protocol of this name, such as ``vericite``, ``alce`` or ``windows(3)``; a number may be left out.
+    """Return a protocol by name, such as ``vericite``, ``alce`` or ``windows(3)``; the number is optional.
 
-    With ``-as-published`` behind the name, as in ``reason-verify-as-published(5)``, it is the paper's own.
+    With the suffix ``-as-published``, as in ``reason-verify-as-published(5)``, it is the paper's own version.
 
     Raises:
-        UnknownNameError: There is none.
-        InputError: Its number is not one or more.
+        UnknownNameError: Unknown protocol.
+        InputError: The number is less than one.
     """
     expect_type(name, str, "the name of a protocol", "`vericite protocols` lists the names")
     found = re.fullmatch(rf"([\w-]+?)({AS_PUBLISHED})?(?:\((\d{{1,4}})\))?", name)
@@ -223,12 +222,12 @@ def get_protocol(name: str) -> Protocol:
         raise UnknownNameError("protocol", name, protocol_names())
     size = int(found[3] or preset.usual or 1)
     if found[3] and int(found[3]) < 1:
-        raise InputError(f"expected a number of one or more in {name!r}; found {found[3]}")
+        raise InputError(f"expected a number of at least 1 in {name!r}; found {found[3]}")
     made = preset.make(size)
     if not found[2]:
         return made
     if preset.published is None:
         named = ", ".join(name for name, other in PRESETS.items() if other.published)
-        raise InputError(f"expected {AS_PUBLISHED} behind the name of a paper's protocol ({named}); found {name!r}")
+        raise InputError(f"expected {AS_PUBLISHED} after the name of a paper's protocol ({named}); found {name!r}")
     sized = f"({size})" if preset.sized else ""
     return replace(made, name=f"{found[1]}{AS_PUBLISHED}{sized}", published=True, splitter=preset.splitter)

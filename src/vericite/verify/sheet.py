@@ -1,4 +1,4 @@
-"""What is known of a case: a judgement for each statement and premise, as far as they were asked for."""
+"""The judgements of a case: one for each statement and premise, as far as they were asked for."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Scores = NDArray[np.float32]
 """[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
 
 Cells = NDArray[np.bool_]
-"""[statements, premises]: a choice of judgements."""
+"""[statements, premises]: a selection of judgements."""
 
 
 Overlap = NDArray[np.float64]
-"""[statements, premises]: the share of a statement's words that a premise has, rare ones counting more."""
+"""[statements, premises]: the share of a statement's words that a premise has, weighted by rarity."""
 
 Cell = tuple[int, int]
-"""A statement and a premise, by number."""
+"""Indices of a statement and a premise."""
 
 
 class Role(NamedTuple):
-    """What a premise is for: all sources together, that source alone, all others, or a sentence of that source."""
+    """Content of a premise: all sources together, one source alone, all others, or one sentence of a source."""
 
     kind: Literal["joint", "alone", "without", "sentence"] = "joint"
     source: int | None = None
@@ -37,13 +37,13 @@ JOINT = Role()
 
 @dataclass(frozen=True)
 class Sheet:
-    """The judgements on a case.
+    """The judgements of a case.
 
-    ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
-    nothing. ``roles`` say what each premise is for. ``overlap`` says which share of a statement's words each premise
-    has, for an aggregator that reads it. A verdict less probable than ``sure`` will be abstained from. A sheet is not
-    ``complete`` while more premises are to be assembled from these. ``silent`` are sources that say nothing of the
-    claim: their sentences count for no verdict.
+    ``asked`` marks the judgements that were made, ``failed`` those of them that failed; other scores mean nothing.
+    ``roles`` has the role of each premise. ``overlap`` has the share of a statement's words in each premise, for
+    aggregators that read it. A verdict less probable than ``sure`` becomes an abstention. A sheet is not ``complete``
+    while more premises are to be assembled. ``silent`` are sources that say nothing about the claim; their sentences
+    count for no verdict.
     """
 
     scores: Scores
@@ -65,7 +65,7 @@ class Sheet:
         sure: float = 0.0,
         complete: bool = True,
     ) -> Sheet:
-        """Nothing asked yet."""
+        """Return a sheet without judgements."""
         shape = (statements, len(roles))
         scores = np.zeros((*shape, len(COLUMNS)), dtype=np.float32)
         asked, failed = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
@@ -73,13 +73,13 @@ class Sheet:
 
     @classmethod
     def filled(cls, scores: Scores, failed: Cells | None = None, roles: Sequence[Role] | None = None) -> Sheet:
-        """All asked."""
+        """Return a sheet with all judgements."""
         shape = scores.shape[:2]
         gone = np.zeros(shape, dtype=bool) if failed is None else failed
         return cls(scores, np.ones(shape, dtype=bool), gone, tuple(roles or [JOINT] * shape[1]))
 
     def fill(self, cells: Sequence[Cell], judgements: Sequence[Judgement]) -> None:
-        """Write judgements in, one a cell."""
+        """Store judgements, one per cell."""
         if not cells:
             return
         rows, columns = np.array(cells).T
@@ -91,9 +91,9 @@ class Sheet:
         )
 
     def lower(self, cell: Cell, judgement: Judgement | None) -> bool:
-        """Take back support that a second judgement does not give; whether the cell still supports its statement.
+        """Remove support that a second judgement does not give. Return whether the cell still supports its statement.
 
-        What is taken back becomes neutral. None gives no support at all.
+        Removed support becomes neutral. None gives no support at all.
         """
         if judgement is not None and judgement.failure is not None:
             self.failed[cell] = True
@@ -109,22 +109,22 @@ class Sheet:
         return supports
 
     def completed(self, roles: Sequence[Role], silent: frozenset[int] = frozenset()) -> Sheet:
-        """The sheet with the last of its premises, of which nothing is asked yet; they overlap with nothing."""
+        """Return the sheet with its last premises, without judgements; their overlap is 0."""
         more = Sheet.blank(len(self.scores), roles)
         scores = np.concatenate((self.scores, more.scores), axis=1)
         asked = np.concatenate((self.asked, more.asked), axis=1)
         failed = np.concatenate((self.failed, more.failed), axis=1)
-        # Not measured again with them: what was asked first must stay what comes first.
+        # Not computed again: the order in which premises are asked must not change.
         overlap = None if self.overlap is None else np.pad(self.overlap, ((0, 0), (0, len(roles))))
         roles_of_all = (*self.roles, *more.roles)
         return Sheet(scores, asked, failed, roles_of_all, self.natives, overlap, self.sure, silent=silent)
 
     def indices(self, role: Role) -> list[int]:
-        """The premises of a role; one that was too long for the judge comes in several."""
+        """Return the premises of a role; a premise that was too long for the judge has several."""
         return [index for index, found in enumerate(self.roles) if found == role]
 
     def entailed(self, role: Role) -> bool | None:
-        """Whether the premises of a role entail every statement; None where that hangs on a failure."""
+        """Return whether the premises of a role entail every statement; None if that depends on a failure."""
         indices = self.indices(role)
         won = (self.scores[:, indices].argmax(axis=2) == ENTAILS) & ~self.failed[:, indices]
         entailed = won.any(axis=1)
@@ -133,7 +133,7 @@ class Sheet:
         return None if self.failed[:, indices][~entailed].any() else False
 
     def only(self, indices: Sequence[int]) -> Sheet:
-        """The sheet with these premises alone."""
+        """Return the sheet with these premises only."""
         kept = list(indices)
         moved = {old: new for new, old in enumerate(kept)}
         natives = {(row, moved[old]): name for (row, old), name in self.natives.items() if old in moved}

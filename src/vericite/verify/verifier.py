@@ -1,4 +1,4 @@
-"""Verification: a protocol run over answers, many at a time."""
+"""Verification: run a protocol over many answers at a time."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ from vericite.version import __version__
 
 
 def weighted_overlap(statement: str, premises: Sequence[str]) -> NDArray[np.float64]:
-    """The share of the statement's terms that each premise has, a term weighing more the fewer premises have it."""
-    # In the order of the words, not of the set, which differs between processes: ties must not.
+    """Return the share of the statement's terms in each premise; a term weighs more if fewer premises have it."""
+    # In the order of the words, not of a set, whose order differs between processes: ties must not.
     wanted = sorted(_terms(statement))
     found = [[term for term in wanted if term in words] for words in map(_terms, premises)]
     spread = Counter(term for terms_found in found for term in terms_found)
@@ -64,13 +64,13 @@ def _terms(text: str) -> frozenset[str]:
 
 @dataclass
 class PendingCase:
-    """A case on its way to a verdict; where there is no sense in judging it, ``abstain`` has the reason.
+    """A case that awaits its verdict; ``abstain`` has the reason if judging it makes no sense.
 
-    ``about`` is what a reader of the verdict should know about its sources.
-    ``aided`` has what the reading aids put into each premise.
-    ``quotes`` is the premise that the claim is word for word, where the protocol heeds that: no judge is asked then.
-    ``reread`` has the cells whose premise seemed to support the statement but does not assert all of its text: whether
-    the part that it asserts still supports it, None while the judge has not said so.
+    ``about`` has notes on its sources for the reader of the verdict.
+    ``aided`` has what the reading aids added to each premise.
+    ``quotes`` is the premise that the claim quotes word for word, if the protocol heeds that; no judge is asked then.
+    ``reread`` has the cells whose premise seems to support the statement but asserts only a part of its text: whether
+    that part still supports it, None until it is judged.
     """
 
     protocol: Protocol
@@ -97,7 +97,7 @@ class PendingCase:
         )
 
     def wanted(self, judge: Judge) -> dict[Cell, Pair]:
-        """What is to be judged next; once the first premises are, more may be put together from them."""
+        """Return what to judge next. When the first premises are judged, more may be assembled from them."""
         if self.abstain is not None or self.quotes is not None:
             return {}
         wanted = self._to_reread() or self._wanted()
@@ -117,7 +117,7 @@ class PendingCase:
         self.sheet = self.sheet.completed([premise.role for premise in more], silent)
 
     def _wanted(self) -> dict[Cell, Pair]:
-        # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
+        # Never ask twice, whatever the aggregator wants: a verdict must be reached.
         rows, columns = np.nonzero(self.protocol.aggregate.wanted(self.sheet) & ~self.sheet.asked)
         return {cell: self._pair(cell) for cell in zip(rows.tolist(), columns.tolist(), strict=True)}
 
@@ -130,7 +130,7 @@ class PendingCase:
         return np.array([weighted_overlap(statement, texts) for statement in self.statements]).reshape(shape)
 
     def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:
-        """Take the judgements on what was asked."""
+        """Store the judgements on what was asked."""
         judgements = [judged[pair] for pair in asked.values()]
         self.judgements += judgements
         first = {cell: judged[pair] for cell, pair in asked.items() if cell not in self.reread}
@@ -139,7 +139,7 @@ class PendingCase:
             self.reread[cell] = self.sheet.lower(cell, judged[asked[cell]])
 
     def _to_reread(self) -> dict[Cell, Pair]:
-        """What seems to support a statement, without the parts that it only reports, supposes, asks or denies."""
+        """Return seeming support without the parts that the premise only reports, supposes, asks or denies."""
         if self.protocol.published:
             return {}
         pairs: dict[Cell, Pair] = {}
@@ -173,7 +173,7 @@ class PendingCase:
         return Glossary.of(self.case.documents)
 
     def unasserted(self, outcome: Outcome) -> Iterator[str]:
-        """Which sources mention what is claimed without asserting it, where that decided against the claim."""
+        """Note sources that mention the claim without asserting it, if that decided against the claim."""
         if outcome.label == "supported":
             return
         columns = [column for (_, column), supports in self.reread.items() if supports is False]
@@ -182,37 +182,37 @@ class PendingCase:
             yield f"{id} mentions the claim but does not assert it, which is no evidence"
 
     def aids_of(self, outcome: Outcome) -> Iterator[str]:
-        """What the premises that carry an outcome were read with."""
+        """Note what the reading aids added to the deciding premises."""
         used = dict.fromkeys(reason for index in outcome.premises for reason in self.aided.get(index, ()))
         if used:
             yield f"read with: {'; '.join(used)}"
 
 
 REREAD_FROM = 0.2
-"""Probability of support from which a premise is read again without what it does not assert."""
+"""Minimum probability of support for rereading a premise without what it does not assert."""
 
 PAIRS_AT_ONCE = 8192
-"""Pairs gathered, over as many answers as it takes, before the judge is asked: enough to fill its batches
-and to find the pairs that answers share, little enough to hold in memory."""
+"""Pairs to gather over several answers before the judge is asked: enough to fill its batches and to find pairs that
+answers share, few enough to hold in memory."""
 
 PAIRS_AT_FIRST = 128
-"""Pairs of the first batch; each next one may have twice as many. So that of a long stream something is seen soon."""
+"""Pairs of the first batch; each following one may have twice as many, so that a long stream gives results early."""
 
 ANSWERS_AT_ONCE = 256
-"""Answers gathered at the most, for a stream of answers that have little to judge."""
+"""Maximum number of answers to gather, for answers with few pairs."""
 
 LANGUAGE_SAMPLE = 2000
-"""Characters of a document that are enough to tell its language."""
+"""Number of characters of a document from which its language is detected."""
 
 
 @dataclass(frozen=True)
 class ClaimsToJudge:
-    """Claims, and the documents that each is to be judged against.
+    """Claims, and the documents to judge each of them against.
 
     Attributes:
         documents: The documents.
         claims: The text of each claim, and the indices of its sources among the documents.
-        question: What was asked, for judges that read it.
+        question: The question, for judges that read it.
     """
 
     documents: tuple[Document, ...]
@@ -221,7 +221,7 @@ class ClaimsToJudge:
 
     @property
     def cited(self) -> tuple[Claim, ...]:
-        """The claims as a protocol takes them; a claim's span has its number."""
+        """The claims as protocols expect them; a claim's span has its number."""
         return tuple(self._claim(number, *claim) for number, claim in enumerate(self.claims))
 
     def _claim(self, number: int, text: str, sources: tuple[int, ...]) -> Claim:
@@ -231,16 +231,16 @@ class ClaimsToJudge:
 
 
 _LONG_WORD = re.compile(r"[^\W_]{101,}")
-"""What models take for one unknown token, or for pieces that tell nothing: any two would entail each other."""
+"""Models read such text as one unknown token or meaningless pieces: any two of them would entail each other."""
 
 Owner = TypeVar("Owner")
 
 
 class Verifier:
-    """Runs one protocol. Keeps its judge loaded, so use one verifier for many answers.
+    """Runs one protocol. Its judge stays loaded, so use one verifier for many answers.
 
     Raises:
-        InputError: The protocol is none, or its judge is, or cannot do what the protocol asks.
+        InputError: The protocol or its judge is invalid, or the judge cannot do what the protocol needs.
     """
 
     def __init__(self, protocol: Protocol) -> None:
@@ -251,14 +251,14 @@ class Verifier:
         traits = traits_of(self.judge)
         if protocol.abstain_below and not traits.graded:
             raise InputError(
-                f"expected a judge with probabilities beside abstain_below; {self.judge.signature} only says a label. "
+                f"expected a judge with probabilities for abstain_below; {self.judge.signature} only returns labels. "
                 "Leave abstain_below out."
             )
         self._asks_question = traits.reads_question
         self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
             version=__version__,
-            # With the judge's own signature, so that a judge is one judge whether it came by name or as an object.
+            # Use the judge's own signature: it is the same whether the judge was given by name or as an object.
             protocol=replace(protocol, judge=self.judge).signature,
             parts={
                 "judge": self.judge.signature,
@@ -271,10 +271,10 @@ class Verifier:
         )
 
     def verify(self, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
-        """Check answers; each comes out as soon as the batch that it is in is judged, in order.
+        """Check answers, in order; each is returned as soon as its batch is judged.
 
         Raises:
-            InputError: One of them is no ``Answer``.
+            InputError: One of them is not an ``Answer``.
         """
         for answer, pending_cases in self._decided(self._planned(answers)):
             yield self._checked(answer, [self._result(pending) for pending in pending_cases])
@@ -282,7 +282,7 @@ class Verifier:
     def verify_stepwise(
         self, answer: Answer, on_result: Callable[[Verdict | VerificationFailure], None]
     ) -> CheckedAnswer:
-        """Check one answer claim by claim, telling of each result as it is reached; the verdicts are the same."""
+        """Check one answer claim by claim and report each result at once; the verdicts are those of ``verify``."""
         expect_answer(answer)
         results: list[Verdict | VerificationFailure] = []
         for claim in answer.claims:
@@ -294,16 +294,16 @@ class Verifier:
         return self._checked(answer, results)
 
     def combined(self, answer: Answer, parts: Iterable[CheckedAnswer]) -> CheckedAnswer:
-        """The answer as ``verify`` gives it, from its claims checked one by one."""
+        """Combine the results of claims that were checked one by one into the result of ``verify``."""
         dangling = frozenset(self._dangling(answer))
         results = [item for part in parts for item in (*part.verdicts, *part.failures) if item not in dangling]
         return self._checked(answer, results)
 
     def judge_claims(self, batches: Iterable[ClaimsToJudge]) -> Iterator[list[list[Verdict | VerificationFailure]]]:
-        """Judge any claims against any documents, whoever cites them.
+        """Judge any claims against any documents.
 
-        For each batch, in order, a list with the results of each of its claims: one for each case that the protocol
-        makes of it, none where a claim has no sources.
+        Yields for each batch, in order, the results of each of its claims: one for each case of the protocol, none for
+        a claim without sources.
         """
         planned = ((batch, list(self._plan(batch.cited, batch.documents, batch.question))) for batch in batches)
         for batch, pending_cases in self._decided(planned):
@@ -338,7 +338,7 @@ class Verifier:
                 yield PendingCase(self.protocol, claim, split, statements, abstain, asked, note, about)
 
     def _decided(self, planned: Iterable[tuple[Owner, list[PendingCase]]]) -> Iterator[tuple[Owner, list[PendingCase]]]:
-        """The same, judged, in batches of enough pairs over as many owners as it takes."""
+        """Judge in batches of enough pairs, over several owners."""
         batch: list[tuple[Owner, list[PendingCase]]] = []
         waiting, enough = 0, min(PAIRS_AT_FIRST, self._pairs_at_once)
         for owner, pending_cases in planned:
@@ -353,7 +353,7 @@ class Verifier:
         yield from batch
 
     def _judge(self, pending_cases: list[PendingCase]) -> None:
-        """Ask in rounds, until no aggregator wants more; each distinct pair is asked once."""
+        """Ask in rounds until no aggregator wants more; each distinct pair is asked once."""
         judged: dict[Pair, Judgement] = {}
         while pending_cases:
             asked = [(pending, pending.wanted(self.judge)) for pending in pending_cases]
@@ -398,7 +398,7 @@ class Verifier:
         return self._verdict(pending, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:
-        """Why the judge's word is not taken, where it is too uncertain."""
+        """Return why a label is too uncertain, if it is."""
         sure = outcome.probabilities.get(outcome.label or "", 1.0)
         bar = self.protocol.abstain_below
         return f"unsure: {outcome.label} at {sure:.2f}, below {bar:.2f}" if sure < bar else None
@@ -466,7 +466,7 @@ class Verifier:
 
 
 def expect_judge(judge: object) -> None:
-    """Refuse what is no judge. One is known by what it does, not by its class; and a class has yet to be called."""
+    """Refuse what is not a judge, and a class instead of an object. Judges of other packages need no base class."""
     if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) and hasattr(judge, "signature")):
         raise InputError(
             f"expected a judge, which has judge() and a signature, or its name; found {judge!r:.80}. "
@@ -475,18 +475,18 @@ def expect_judge(judge: object) -> None:
 
 
 def expect_answer(answer: object) -> None:
-    """Refuse what is no answer."""
+    """Refuse what is not an answer."""
     expect_type(answer, Answer, "answers", "vericite.parse_answer makes one of a text")
 
 
 def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpan:
-    """The passage with its words, so that a verdict can be read without the documents."""
+    """Add the passage's text, so that a verdict can be read without the documents."""
     found = next(document for document in documents if document.id == span.document)
     return span.model_copy(update={"text": found.text[span.start : span.end]})
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
-    """Which of several sources carry what they support together, and what the others say by themselves."""
+    """Note which of several sources carry the support, and what the others say by themselves."""
     documents = pending.case.documents
     if outcome.label != "supported" or not outcome.label_by_source:
         return
@@ -508,9 +508,9 @@ def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
 
 _ALONE = {"contradicted": "contradicts it"}
 CARRIED = "carried by"
-"""Beginning of the reason that names the sources which support a claim."""
+"""Prefix of the reason that names the sources which support a claim."""
 OF_OTHERS = ("alone does not support it", "says nothing about it")
-"""Ends of the reasons that name a source which does not support the claim by itself."""
+"""Endings of the reasons that name a source which does not support the claim by itself."""
 
 
 def _marks(pending: PendingCase, sources: Sequence[int]) -> str:
@@ -521,7 +521,7 @@ def _marks(pending: PendingCase, sources: Sequence[int]) -> str:
 def _statements(pending: PendingCase, outcome: Outcome) -> tuple[StatementVerdict, ...]:
     if not outcome.statements:
         return ()
-    # A claim that was first judged whole has that as its first statement.
+    # A claim that was first judged whole is its own first statement.
     judged = pending.statements[-len(outcome.statements) :]
     together = zip(judged, outcome.statements, strict=True)
     return tuple(StatementVerdict(text=text, **found._asdict()) for text, found in together)
@@ -561,12 +561,12 @@ def _source_reason(case: Case, known: dict[str, str | None]) -> str | None:
             known[document.id] = foreign_reason(document.text[:LANGUAGE_SAMPLE])
     empty = list(_without_text(case))
     foreign = [document.id for document in case.documents if known[document.id]]
-    # Where one of several sources can be read, it is worth reading.
+    # If one of several sources can be read, judge.
     if len(empty) + len(foreign) < len(case.documents):
         return None
     if foreign:
         return f"{foreign[0]} is not in English: {known[foreign[0]]}"
-    # A protocol may read a title.
+    # Some protocols read titles.
     return next(iter(empty), None) if not case.premises else None
 
 

@@ -246,7 +246,7 @@ def test_outputs_that_are_no_numbers_are_failures(bert: Path):
     judge = NliJudge(str(bert))
     with torch.no_grad():
         judge._loaded.model.classifier.bias[1] = float("nan")
-    assert {item.failure for item in judge.judge(PAIRS)} == {"the model's outputs are no numbers"}
+    assert {item.failure for item in judge.judge(PAIRS)} == {"the model's outputs are not numbers"}
 
 
 def test_a_model_that_breaks_is_our_error(bert: Path):

@@ -1,8 +1,8 @@
-"""Reading aids: a source is put into the claim's terms before a judge reads it.
+"""Reading aids rewrite a source in the claim's terms before a judge reads it.
 
-An aid only writes into the source what its words and figures are in the words of the claim, where that is certain: "MI"
-as "myocardial infarction", "41 of 204" as "41 of 204 (20%)". Whether the claim holds is for the
-judge to say. A comparison that is false is for ``vericite.verify.checks``.
+An aid only adds what is certain: the source's words and figures in the form that the claim uses. "MI" becomes
+"myocardial infarction", "41 of 204" becomes "41 of 204 (20%)". Whether the claim holds is decided by the judge. False
+comparisons are found by ``vericite.verify.checks``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from vericite.verify.checks.changes import (
 from vericite.verify.checks.numbers import Quantity, agrees, quantities
 from vericite.verify.checks.words import plain
 
-_MOST_CLAIMED, _MOST_GIVEN = 12, 40  # quantities that are looked at; what keeps the work bounded
+_MOST_CLAIMED, _MOST_GIVEN = 12, 40  # maximum numbers of quantities, to bound the work
 _NUMBER = re.compile(r"[0-9.]*[0-9]")
 _UNITS = frozenset("time age mass volume length amount molarity".split())
 _NUMBERED = re.compile(r"[0-9]|\b(?:half|halv|third|quarter|fifth|doubl|tripl|twice|treb|quadrupl|fold)", re.IGNORECASE)
@@ -39,19 +39,19 @@ def numbered(text: str) -> bool:
 
 
 def share_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Shares written otherwise: per cent, counts of a whole, fractions."""
+    """Yield shares in another form: per cent, counts of a whole, fractions."""
     for mine, theirs in _equal(claim, source, frozenset({"percent"})):
         yield _behind(theirs, mine.text)
 
 
 def unit_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Times, masses and the like in another unit."""
+    """Yield times, masses and the like in another unit."""
     for mine, theirs in _equal(claim, source, _UNITS):
         yield _behind(theirs, mine.text)
 
 
 def _equal(claim: str, source: str, bases: frozenset[str]) -> Iterator[tuple[Quantity, Quantity]]:
-    """Each quantity of a claim with the one quantity of the source that it is, written otherwise."""
+    """Yield each quantity of a claim with the only quantity of the source that equals it in another form."""
     claimed = [item for item in quantities(claim) if item.base in bases and not item.ranged][:_MOST_CLAIMED]
     if not claimed:
         return
@@ -67,7 +67,7 @@ def _equal(claim: str, source: str, bases: frozenset[str]) -> Iterator[tuple[Qua
 
 
 def _digits(item: Quantity) -> list[str]:
-    """The numbers it is written with; where a quantity of the source has the same there is nothing to put in."""
+    """Return the numbers as written; if a quantity of the source has the same, nothing needs to be added."""
     return _NUMBER.findall(item.text) or [item.text.lower()]
 
 
@@ -77,7 +77,7 @@ def _behind(item: Quantity, text: str, more: str = "") -> Gloss:
 
 
 def ratio_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Ratios as a change in per cent, and the reverse."""
+    """Yield ratios as a change in per cent, and the reverse."""
     for mine in quantities(claim)[:_MOST_CLAIMED]:
         if mine.ranged:
             continue
@@ -95,13 +95,13 @@ def _is_percent_of(mine: Quantity, change: float) -> bool:
 
 
 def change_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Two quantities as halved or doubled or so much lower; halved as 50% lower, a ratio of 2 as doubled."""
+    """Yield two quantities as halved, doubled or a change in per cent; halved as 50% lower, a ratio of 2 as doubled."""
     named = changes(claim)[:_MOST_CLAIMED]
     relative = [item for item in quantities(claim) if item.kind == "percent change" and not item.ranged]
     if not (named or relative):
         return
     theirs = changes(source)
-    pairs = [pair for pair in compared(source) if pair.one.kind not in ("bare", "time", "age")]
+    pairs = [pair for pair in compared(source) if pair.first.kind not in ("bare", "time", "age")]
     for change in named if not theirs else ():
         for pair in pairs:
             if is_factor(pair.factor, change.factor) or (
@@ -132,19 +132,19 @@ def _as_percent(item: Quantity, way: int, pairs: list[Compared], source: str) ->
 
 
 def _behind_both(pair: Compared, text: str, rising: bool | None = None) -> Gloss:
-    """Behind the second of two; of two that do not follow in time behind the one that rose, or that fell."""
+    """Put a gloss after the second of two quantities, or without a change in time after the one that rose or fell."""
     text = text.strip()
-    both = f"{pair.one.text.strip()} {'to' if pair.is_from_to else 'versus'} {pair.two.text.strip()}"
-    if pair.one.start == pair.two.start:
-        both = pair.one.text.strip()
-    after = pair.two
-    if rising is not None and not pair.is_from_to and (pair.one.low > pair.two.low) == rising:
-        after = pair.one
+    both = f"{pair.first.text.strip()} {'to' if pair.is_from_to else 'versus'} {pair.second.text.strip()}"
+    if pair.first.start == pair.second.start:
+        both = pair.first.text.strip()
+    after = pair.second
+    if rising is not None and not pair.is_from_to and (pair.first.low > pair.second.low) == rising:
+        after = pair.first
     return Gloss(after.end, after.end, f" ({text})", f"{both} is {text}")
 
 
 def need_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Two rates, or an absolute difference, as the number needed to treat."""
+    """Yield the number needed to treat for two rates or an absolute difference."""
     claimed = needs(claim)
     if not claimed or needs(source):
         return
@@ -153,26 +153,26 @@ def need_glosses(claim: str, source: str) -> Iterator[Gloss]:
             if is_need(need.number, item.low):
                 yield _behind(item, need.text)
         for pair in compared(source):
-            if pair.one.kind == "percent" and is_need(need.number, abs(pair.one.low - pair.two.low)):
+            if pair.first.kind == "percent" and is_need(need.number, abs(pair.first.low - pair.second.low)):
                 yield _behind_both(pair, need.text)
 
 
 def difference_glosses(claim: str, source: str) -> Iterator[Gloss]:
-    """Two quantities as how far they lie apart."""
+    """Yield the difference of two quantities."""
     claimed = differences(claim)[:_MOST_CLAIMED]
     if not claimed or differences(source):
         return
     for pair in compared(source):
         for item in claimed:
             if is_difference(item, pair):
-                way = "" if not pair.is_from_to else " lower" if pair.two.low < pair.one.low else " higher"
+                way = "" if not pair.is_from_to else " lower" if pair.second.low < pair.first.low else " higher"
                 yield _behind_both(pair, f"{item.text.strip()}{way}" if way else f"a difference of {item.text.strip()}")
 
 
 __all__ = ["AIDS", "KINDS", "Glossary", "put_in_terms"]
 
 AIDS = "aids.v1"
-"""Signature of the rules; it changes whenever they would write otherwise into some text."""
+"""Signature of the rules; changes whenever they would add something else to some text."""
 
 _AMOUNTS: dict[str, Callable[[str, str], Iterator[Gloss]]] = {
     "share": share_glosses,
@@ -183,10 +183,10 @@ _AMOUNTS: dict[str, Callable[[str, str], Iterator[Gloss]]] = {
     "difference": difference_glosses,
 }
 KINDS = ("abbreviation", *_AMOUNTS)
-"""The aids there are."""
+"""Names of the aids."""
 
 _MOST = 4
-"""Glosses in a source: more would crowd out what it says."""
+"""Maximum number of glosses in a source: more would crowd out its own text."""
 
 _plain = lru_cache(maxsize=8192)(plain)
 
@@ -194,9 +194,9 @@ _plain = lru_cache(maxsize=8192)(plain)
 def put_in_terms(
     claim: str, source: str, glossary: Glossary, kinds: Collection[str] = KINDS
 ) -> tuple[str, str, tuple[str, ...]]:
-    """The source in the claim's terms, the claim, and what was put in, for users; the same texts where nothing was.
+    """Return the source in the claim's terms, the claim, and the reasons for users; unchanged if nothing applies.
 
-    Amounts are put in with all numbers of both texts as digits, the thousands unseparated.
+    If amounts are added, both texts have their numbers as digits, without thousands separators.
     """
     reasons: list[str] = []
     if "abbreviation" in kinds:
@@ -213,7 +213,7 @@ def put_in_terms(
 
 
 def _with(source: str, glosses: list[Gloss]) -> tuple[str, list[str]]:
-    """The source with glosses written in, of those at one place the first."""
+    """Insert glosses into the source, only the first at each place."""
     kept: dict[int, Gloss] = {}
     for gloss in glosses:
         kept.setdefault(gloss.end, gloss)

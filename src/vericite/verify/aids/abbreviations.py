@@ -1,4 +1,4 @@
-"""Abbreviations that a claim spells out, or a source does: the ones the source explains, and common medical ones."""
+"""Abbreviations that either the claim or the source spells out: explained in the source, or common medical ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vericite.text.acronyms import acronym_pairs, without_plural
 _WORD = re.compile(r"[^\W_]+(?:['’]s\b)?")
 _SHORT = re.compile(r"(?<![\w-])[A-Za-z0-9][\w.&+-]{0,11}(?<![.-])(?! ?\()")
 _LONGEST = 12
-"""Words of a long form that are looked at."""
+"""Maximum number of words of a long form."""
 
 _SPELLINGS = (("haem", "hem"), ("oedema", "edema"), ("oes", "es"), ("paed", "ped"), ("aem", "em"), ("caes", "ces"))
 _ENDINGS = (
@@ -29,18 +29,18 @@ _ENDINGS = (
 )
 
 Key = tuple[str, ...]
-"""A long form for comparison: its words in small letters, in the singular, in American spelling."""
+"""A long form for comparison: its words in lower case, singular and American spelling."""
 
 
 class Meaning(NamedTuple):
-    """What an abbreviation may stand for, and beginnings of words of which one must be near; none where it is sure."""
+    """A meaning of an abbreviation; one of its context words must be near, unless there are none."""
 
     long: str
     context: tuple[str, ...]
 
 
 class TermMention(NamedTuple):
-    """Where a text has a term, and whether it is the abbreviation."""
+    """A place where a text has a term, and whether it is abbreviated."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class TermMention(NamedTuple):
 
 
 class Gloss(NamedTuple):
-    """Words put into a source behind ``end`` or, with ``start``, in place of what stands there; and why, for users."""
+    """Words to insert into a source after ``end``, or in place of its text from ``start``; and the reason for users."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ class Gloss(NamedTuple):
 
 @cache
 def _table() -> dict[str, tuple[Meaning, ...]]:
-    """Short forms and their meanings."""
+    """Read short forms and their meanings."""
     text = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["table"]
     table: dict[str, tuple[Meaning, ...]] = {}
     for line in text.splitlines():
@@ -71,7 +71,7 @@ def _table() -> dict[str, tuple[Meaning, ...]]:
 
 @cache
 def _by_first_word() -> dict[str, tuple[Key, ...]]:
-    """The long forms of the table by their first word."""
+    """Index the long forms of the table by their first word."""
     return _indexed(tuple({_key(meaning.long): None for meanings in _table().values() for meaning in meanings}))
 
 
@@ -102,11 +102,11 @@ def _key(long: str) -> Key:
 
 @dataclass(frozen=True)
 class Glossary:
-    """The abbreviations that documents explain, before those of the table.
+    """The abbreviations that documents explain, which come before those of the table.
 
     Attributes:
-        own: What each explains, by the short form; none for one that is explained in two ways.
-        words: The words of the documents, in small letters: the context of an ambiguous abbreviation.
+        own: Meaning of each explained short form; None if it is explained in two ways.
+        words: Words of the documents in lower case: the context of an ambiguous abbreviation.
     """
 
     own: Mapping[str, Key | None]
@@ -119,7 +119,7 @@ class Glossary:
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Glossary:
-        """What the documents of a case explain."""
+        """Collect what the documents of a case explain."""
         own: dict[str, Key | None] = {}
         longs: dict[Key, str] = {}
         words: set[str] = set()
@@ -133,7 +133,7 @@ class Glossary:
         return cls(own, longs, frozenset(words), _indexed(tuple(longs)))
 
     def meanings(self, short: str, near: frozenset[str]) -> list[Key]:
-        """What a short form may stand for: what the documents say, else what the table does, if that is sure."""
+        """Return the meanings of a short form: from the documents, else from the table if it is certain."""
         singular = without_plural(short)
         for form in dict.fromkeys((short, singular)):
             if form in self.own:
@@ -148,12 +148,12 @@ class Glossary:
         return [_key(meaning.long) for meaning in meanings]
 
     def _is_near(self, meaning: Meaning, near: frozenset[str]) -> bool:
-        # That the claim has the term itself says nothing of what the source's abbreviation stands for.
+        # The term in the claim itself does not tell what the source's abbreviation means.
         others = near - words_of(meaning.long.lower())
         return any(word.startswith(meaning.context) for words in (self.words, others) for word in words)
 
     def mentions(self, text: str, near: frozenset[str]) -> dict[Key, TermMention]:
-        """The first place of each term that a text abbreviates or spells out; looked for once a text."""
+        """Find the first place of each term that a text abbreviates or spells out; cached per text."""
         if (text, near) not in self._found:
             self._found[text, near] = self._mentions(text, near)
         return self._found[text, near]
@@ -189,14 +189,14 @@ def _explained(text: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
 
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text in small letters."""
+    """Return the words of a text in lower case."""
     return frozenset(match[0].lower() for match in _WORD.finditer(text))
 
 
 def abbreviation_glosses(claim: str, source: str, glossary: Glossary) -> Iterator[Gloss]:
-    """For each term that the one abbreviates and the other spells out, the claim's form in the source.
+    """Yield the claim's form of each term that one text abbreviates and the other spells out.
 
-    An abbreviation is replaced: with both forms the judge supports fewer sound pairs. A term spelt out stays.
+    An abbreviation is replaced: with both forms the judge supports fewer valid pairs. A term that is spelt out stays.
     """
     near = words_of(claim)
     claimed = glossary.mentions(claim, near)

@@ -1,6 +1,6 @@
-"""Checks beside the judge: what a claim says that the words and numbers of its source speak against.
+"""Checks in addition to the judge: conflicts between a claim and the words and numbers of its source.
 
-A check looks only for conflict. That it finds none does not mean that the source supports the claim.
+A check only looks for conflict. Finding none does not mean that the source supports the claim.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ __all__ = ["Finding", "Kind", "findings"]
 
 
 def findings(claim: str, source: str) -> list[Finding]:
-    """What a claim says that its source speaks against; empty if nothing was found.
+    """Return the conflicts of a claim with its source.
 
-    Any two strings are taken. The same texts always have the same findings, and a claim copied from its source has
-    none.
+    Accepts any two strings. The result is deterministic, and a claim that is copied from its source has no conflicts.
     """
     claim, source = plain(claim), plain(source)
     if " ".join(claim.split()).rstrip(".") in " ".join(source.split()):

@@ -1,4 +1,4 @@
-"""What two quantities come to: a change by a factor ("halved"), and the number needed to treat."""
+"""Comparisons of two quantities: a change by a factor ("halved"), and the number needed to treat."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _VERSUS = re.compile(
 _FROM = re.compile(r"\bfrom (?:about |around |a \w+ of )?$", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"\b(?:absolute|ARR)\b[^.;0-9]*$", re.IGNORECASE)
 _FAR = 90
-"""Characters between two quantities that are compared."""
+"""Maximum distance, in characters, of two quantities that are compared."""
 _DOWN = re.compile(
     r"\b(?:lower|reduc\w+|decreas\w+|declin\w+|fell|fall\w*|drop\w*|less|fewer|cut|diminish\w+|smaller)\b", re.I
 )
@@ -53,7 +53,7 @@ _UP = re.compile(
 _POINTS = re.compile(r"point|pp\b", re.IGNORECASE)
 _COMPARATIVE = r"(?:lower|higher|shorter|longer|less|more|fewer|earlier|later|heavier|lighter)\b"
 _SHARED = 0.3
-_MOST = 24  # quantities of a source that are compared
+_MOST = 24  # maximum number of quantities of a source to compare
 
 
 class NamedFactor(NamedTuple):
@@ -66,10 +66,10 @@ class NamedFactor(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two quantities of one kind, and the factor of the comparison: what became of the first, or how it compares."""
+    """Two quantities of one kind, and their factor: of a change from the first to the second, or of the comparison."""
 
-    one: Quantity
-    two: Quantity
+    first: Quantity
+    second: Quantity
     factor: float
     is_from_to: bool
 
@@ -84,7 +84,7 @@ class Need(NamedTuple):
 
 
 def changes(text: str) -> list[NamedFactor]:
-    """The factors that a plain text names: halved, doubled, threefold."""
+    """Return the factors that a plain text names: halved, doubled, threefold."""
     found = [
         NamedFactor(_FACTORS[int((match.lastgroup or "f0")[1:])][1], match.start(), match.end(), match[0])
         for match in _FACTOR.finditer(text)
@@ -94,7 +94,7 @@ def changes(text: str) -> list[NamedFactor]:
 
 
 def _part(text: str, match: re.Match[str]) -> NamedFactor | None:
-    """A change to or by a part: "by a third", "to a quarter", "a fifth lower"."""
+    """Read a change to or by a part: "by a third", "to a quarter", "a fifth lower"."""
     if not (match["to"] or match["more"]) or re.match(r"\s(?:an?|of|the)\b", text[match.end() : match.end() + 5]):
         return None
     count = match["n"] or "a"
@@ -108,7 +108,7 @@ def _part(text: str, match: re.Match[str]) -> NamedFactor | None:
 
 
 def needs(text: str) -> list[Need]:
-    """The numbers needed to treat that a plain text names."""
+    """Return the numbers needed to treat that a plain text names."""
     if not _NAMES_NEED.search(text):
         return []
     return [
@@ -118,7 +118,7 @@ def needs(text: str) -> list[Need]:
 
 
 def compared(text: str) -> list[Compared]:
-    """Quantities of a plain text that follow each other and are compared: "from 40% to 20%", "8% versus 4%"."""
+    """Return adjacent quantities of a plain text that are compared: "from 40% to 20%", "8% versus 4%"."""
     given = [item for item in quantities(text) if item.kind not in ("p", "interval")][:_MOST]
     found = [
         Compared(replace(item, high=item.low), replace(item, low=item.high), item.high / item.low, True)
@@ -129,19 +129,21 @@ def compared(text: str) -> list[Compared]:
     for item in given:
         if not item.ranged:
             by_kind.setdefault(item.kind, []).append(item)
-    for one, two in (pair for alike in by_kind.values() for pair in pairwise(alike)):
-        between = text[one.end : two.start]
-        if min(one.low, two.low) <= 0 or len(between) > _FAR or ". " in between:
+    for first, second in (pair for alike in by_kind.values() for pair in pairwise(alike)):
+        between = text[first.end : second.start]
+        if min(first.low, second.low) <= 0 or len(between) > _FAR or ". " in between:
             continue
-        if _FROM.search(text, max(0, one.start - 20), one.start) and re.search(r"\bto\b", text[one.start : two.start]):
-            found.append(Compared(one, two, two.low / one.low, True))
-        elif one.kind not in ("bare", "ratio") and _VERSUS.search(text[one.start : two.end]):
-            found.append(Compared(one, two, one.low / two.low, False))
+        if _FROM.search(text, max(0, first.start - 20), first.start) and re.search(
+            r"\bto\b", text[first.start : second.start]
+        ):
+            found.append(Compared(first, second, second.low / first.low, True))
+        elif first.kind not in ("bare", "ratio") and _VERSUS.search(text[first.start : second.end]):
+            found.append(Compared(first, second, first.low / second.low, False))
     return found
 
 
 def absolute(text: str) -> list[Quantity]:
-    """The absolute risk differences that a plain text gives, in per cent."""
+    """Return the absolute risk differences of a plain text, in per cent."""
     return [
         item
         for item in quantities(text)[:_MOST]
@@ -150,24 +152,24 @@ def absolute(text: str) -> list[Quantity]:
 
 
 def direction_at(text: str, item: Quantity) -> int:
-    """-1 where a text says that something is lower by a quantity, 1 where it is higher, 0 where that is unclear."""
+    """Return -1 if something is lower by a quantity, 1 if it is higher, 0 if that is unclear."""
     window = text[max(0, item.start - 60) : item.end + 30]
     down, up = bool(_DOWN.search(window)), bool(_UP.search(window))
     return up - down
 
 
 def is_factor(factor: float, of: float) -> bool:
-    """Whether a change is about by a factor."""
+    """Whether a change is roughly by a factor."""
     return abs(factor - of) <= 0.1 * of
 
 
 def is_need(number: float, gap: float) -> bool:
-    """Whether a number needed to treat is that of a difference of so many per cent."""
+    """Whether a number needed to treat fits a difference in per cent."""
     return gap > 0 and abs(100 / gap - number) <= max(1.0, 0.05 * number)
 
 
 def differences(text: str) -> list[Quantity]:
-    """The quantities of a plain text that something changed by, or differs by."""
+    """Return the quantities by which something changed or differs."""
     return [
         item
         for item in quantities(text)[:_MOST]
@@ -183,15 +185,15 @@ def _is_by(text: str, item: Quantity) -> bool:
 
 
 def is_difference(item: Quantity, pair: Compared) -> bool:
-    """Whether a quantity is how far two of its kind lie apart, as exactly as it is written."""
-    gap = abs(pair.one.low - pair.two.low)
-    return item.base == pair.one.base and abs(gap - item.low) <= max(0.5001 * item.step, 0.01 * gap)
+    """Whether a quantity is the difference of two of its kind, to its written precision."""
+    gap = abs(pair.first.low - pair.second.low)
+    return item.base == pair.first.base and abs(gap - item.low) <= max(0.5001 * item.step, 0.01 * gap)
 
 
 def change_findings(claim: str, source: str) -> Iterator[Finding]:
-    """A factor or a number needed to treat of the claim that its source's figures do not come to.
+    """Find factors and numbers needed to treat of the claim that do not follow from its source's figures.
 
-    Also a relative change that is turned round: "21% higher" where the source has a ratio of 0.79.
+    Also finds a relative change that is reversed: "21% higher" for a ratio of 0.79 in the source.
     """
     named, needed = changes(claim), needs(claim)
     lower = [item for item in quantities(claim) if item.kind == "percent change" and not item.ranged]
@@ -224,20 +226,24 @@ def _factor_finding(change: NamedFactor, near: str, pairs: list[Compared]) -> It
         for item in quantities(near)
         if item.kind == "percent change" and not item.ranged
     }
-    # A factor may be of any two figures of one kind, or of two changes ("twice the fall").
+    # A factor may refer to any two figures of one kind, or to two changes ("twice the fall").
     sizes: dict[str, list[float]] = {}
     for item in quantities(near)[:_MOST]:
         if not item.ranged:
             sizes.setdefault(item.kind, []).append(abs(item.low))
-    changed = [abs(pair.one.low - pair.two.low) for pair in pairs if pair.is_from_to]
+    changed = [abs(pair.first.low - pair.second.low) for pair in pairs if pair.is_from_to]
     others = {
-        one / two for values in (*sizes.values(), changed) for one in values for two in values if two and one != two
+        first / second
+        for values in (*sizes.values(), changed)
+        for first in values
+        for second in values
+        if second and first != second
     }
     given = factors | {1 / factor for factor in factors} | ratios | percents | others
     if not given or any(abs(value - change.factor) <= 0.2 * change.factor for value in given):
         return
     if pairs:
-        shown = f"{pairs[0].one.text.strip()} and {pairs[0].two.text.strip()}"
+        shown = f"{pairs[0].first.text.strip()} and {pairs[0].second.text.strip()}"
     elif ratios:
         shown = f"a ratio of {min(ratios):g}"
     else:
@@ -252,17 +258,17 @@ def _need_finding(need: Need, near: str, pairs: list[Compared]) -> Iterator[Find
             yield Finding("number", f"claim says {need.number:g} needed to treat, the source {given[0].number:g}")
         return
     gaps = [item.low for item in absolute(near)]
-    gaps = gaps or [abs(pair.one.low - pair.two.low) for pair in pairs if pair.one.kind == "percent"]
+    gaps = gaps or [abs(pair.first.low - pair.second.low) for pair in pairs if pair.first.kind == "percent"]
     if len(gaps) == 1 and gaps[0] and not is_need(need.number, gaps[0]):
         come_to = f"{100 / gaps[0]:.3g}"
         yield Finding("number", f"claim says {need.number:g} needed to treat, the source's rates come to {come_to}")
 
 
 def _difference_finding(item: Quantity, near: str, pairs: list[Compared]) -> Iterator[Finding]:
-    alike = [pair for pair in pairs if pair.one.base == item.base]
+    alike = [pair for pair in pairs if pair.first.base == item.base]
     if len(alike) != 1 or differences(near) or any(is_difference(item, pair) for pair in alike):
         return
-    gap = abs(alike[0].one.low - alike[0].two.low)
+    gap = abs(alike[0].first.low - alike[0].second.low)
     if gap and abs(gap - item.low) > 0.05 * gap:
-        shown = f"{alike[0].one.text.strip()} and {alike[0].two.text.strip()}"
+        shown = f"{alike[0].first.text.strip()} and {alike[0].second.text.strip()}"
         yield Finding("number", f"claim says a difference of {item.text.strip()}, the source {shown}")

@@ -1,4 +1,4 @@
-"""Directions and their denial: what a claim says rose, fell or was not changed, and its source says otherwise of."""
+"""Directions and their negation: a claim says that something rose, fell or did not change, and its source disagrees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vericite.verify.checks.words import LISTS, Finding, Kind, Word, clauses, se
 
 _SHARED = 0.4
 _LINKED = 0.8
-_MOST = 40  # directions of a clause that are looked at; what keeps the work bounded
+_MOST = 40  # maximum number of directions of a clause, to bound the work
 _REFERENCE = re.compile(
     r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs|relative to)\b[^,;]*", re.IGNORECASE
 )
@@ -33,7 +33,7 @@ _ALIKE = word_list("alike")
 _NOUNS = word_list("nouns")
 _ON = word_list("on")
 _AGAINST = word_list("against")
-# Prepositions between a word of direction and what it speaks of.
+# Prepositions between a word of direction and its object.
 _LEADING = (
     dict.fromkeys(_NOUNS, ("in", "of")) | dict.fromkeys(_ON, ("on",)) | dict.fromkeys(_AGAINST, ("against", "from"))
 )
@@ -46,16 +46,16 @@ _UNDECIDED = word_list("undecided")
 
 @dataclass(frozen=True, slots=True)
 class DirectionMention:
-    """One place where a text gives something a direction.
+    """A place where a text gives something a direction.
 
     Attributes:
-        kind: "size" (up or down), "quality" (better or worse), "link" (with or against) or "change" (any way).
+        kind: "size" (up or down), "quality" (better or worse), "link" (with or against) or "change" (any direction).
         sign: 1 or -1.
-        denied: Whether the text says that it was not so.
-        target: Stems of what went that way.
-        rest: Stems of the rest of the clause but for what it is compared with.
+        denied: Whether the text negates it.
+        target: Stems of what went in that direction.
+        rest: Stems of the rest of the clause, without what it is compared with.
         reference: Stems of what it is compared with.
-        inverted: Whether the cause is the want of something: "knockdown of", "deficiency".
+        inverted: Whether the cause is the lack of something: "knockdown of", "deficiency".
         text: The word, for users.
     """
 
@@ -70,7 +70,7 @@ class DirectionMention:
 
 
 def direction_findings(claim: str, source: str) -> Iterator[Finding]:
-    """What a claim says went one way, and the sentence of its source that says most of it says went another."""
+    """Find directions of the claim that the most similar sentence of its source contradicts."""
     mine = mentions(claim)
     if not mine or sum(word.lower in _NEGATORS for word in words(claim)) > 1:
         return
@@ -107,25 +107,25 @@ def conflict(item: DirectionMention, other: DirectionMention) -> bool:
 
 
 def _alike(item: DirectionMention, other: DirectionMention) -> bool:
-    """Whether two mentions speak of the same thing, in ways that can be set against each other."""
+    """Whether two mentions are about the same thing and comparable."""
     kinds = {item.kind, other.kind}
     if len(kinds) > 1 and kinds != {"size", "change"} and kinds != {"quality", "change"}:
         return False
     if item.kind == "link":
         return shared(item.target, other.target) >= _LINKED
-    one, two = item.target, other.target
-    return bool(one) and (one <= two or (bool(two) and two <= one <= two | other.rest))
+    first, second = item.target, other.target
+    return bool(first) and (first <= second or (bool(second) and second <= first <= second | other.rest))
 
 
 def agree(item: DirectionMention, other: DirectionMention) -> bool:
-    """Whether a mention of the source may be what the claim's says."""
+    """Whether a mention of the source may mean the same as the claim's."""
     if item.kind != other.kind or shared(item.target, other.target) < 0.6:
         return False
     return not conflict(item, other)
 
 
 def _turned(item: DirectionMention, other: DirectionMention) -> int:
-    """-1 if the two compare the same things the other way round, 0 if that is unknown."""
+    """Return -1 if the two compare the same things in reverse order, 0 if that is unknown."""
     if not item.reference and not other.reference:
         return 1
     straight = len(item.rest & other.rest - other.reference) + len(item.reference & other.reference - other.rest)
@@ -136,7 +136,7 @@ def _turned(item: DirectionMention, other: DirectionMention) -> int:
 
 
 def mentions(text: str) -> list[DirectionMention]:
-    """The mentions of a plain text in order."""
+    """Return the mentions of a plain text, in order."""
     split = sentences(_ASIDE.sub(" ", text))
     return [mention for sentence in split for clause in clauses(sentence) for mention in _of_clause(clause)]
 
@@ -158,7 +158,7 @@ def _of_clause(clause: str) -> Iterator[DirectionMention]:
 
 
 def _directions(clause: str, found: list[Word]) -> Iterator[tuple[int, int, str, int]]:
-    """The first and the last word of each direction of a clause, what it is about, and which way it goes."""
+    """Yield first and last word of each direction of a clause, its kind and its sign."""
     places = [at for at in range(len(found)) if _directs(found[at].lower) and not _named(clause, found, at)]
     places = places[:_MOST]
     skipped: set[int] = set()
@@ -183,7 +183,7 @@ def _named(clause: str, found: list[Word], index: int) -> bool:
 
 
 def _nested(found: list[Word], index: int, places: list[int]) -> int:
-    """The place of the direction that another acts on: "prevents an increase in"; the same place if there is none."""
+    """Return the index of the direction that another acts on ("prevents an increase in"), else its own index."""
     kind, _ = _direction(found[index].lower)
     later = next((place for place in places if index < place <= index + 2), index)
     if kind not in ("size", "quality") or _direction(found[later].lower)[0] != "size":
@@ -200,13 +200,13 @@ def _denied(found: list[Word], index: int) -> bool:
 
 
 def _reaches(before: list[str], at: int) -> bool:
-    """Whether a negator denies what follows these words: not in "who did not respond had"."""
+    """Whether a negator negates what follows these words: not in "who did not respond had"."""
     after = before[at + 1 :]
     return after[:1] != ["only"] and not _FINITE.intersection(after)
 
 
 def _target(found: list[Word], index: int, last: int) -> frozenset[str]:
-    """What a word of direction speaks of: the phrase that follows, or, where none does, the one before."""
+    """Return the stems of a direction's object: the phrase after it, or if there is none, the one before."""
     ahead = found[last + 1 : last + 8]
     if ahead and ahead[0].lower in _LEADING.get(found[last].lower, ()):
         ahead = ahead[1:]
@@ -229,16 +229,16 @@ _SHARED_BY_SOURCE = 0.6
 
 _NOT = frozenset("not never cannot no".split())
 _OPEN = _UNDECIDED | _UNCHANGED | _ALIKE | {"than", "compared", "versus", "vs", "relative"}
-"""Words of a clause that may be turned twice: two things compared the other way round are the same."""
+"""Words of a clause that may be reversed twice: two things compared in reverse order are the same."""
 _DENYING = _NEGATORS | {"non", "nobody", "nothing", "hardly", "rarely", "unlikely", "absent", "negative"}
 
 
 def _opposites() -> dict[str, set[str]]:
     table: dict[str, set[str]] = {}
     for pair in LISTS["opposites"].strip().replace("\n", "|").split("|"):
-        for one, other in pairwise(pair.split() * 2):
-            if one != other:
-                table.setdefault(one, set()).add(other)
+        for word, other in pairwise(pair.split() * 2):
+            if word != other:
+                table.setdefault(word, set()).add(other)
     return table
 
 
@@ -246,7 +246,7 @@ _OPPOSITES = _opposites()
 
 
 def opposite_findings(claim: str, source: str) -> Iterator[Finding]:
-    """A clause of the claim that a clause of the source says with one word turned round, and none says as it is."""
+    """Find clauses of the claim that a clause of the source says with one word reversed, and none says unchanged."""
     given = _clauses(source)
     for mine in _clauses(claim):
         near = [theirs for theirs in given if _same_but_for_one(mine, theirs)]
@@ -261,22 +261,22 @@ def _clauses(text: str) -> list[list[Word]]:
 
 
 def _same_but_for_one(mine: list[Word], theirs: list[Word]) -> bool:
-    one, other = (
+    first, other = (
         frozenset(word.stem for word in found if word.stem and word.lower not in _DENYING) for found in (mine, theirs)
     )
-    covered = shared(one, other) >= _SHARED_BY_CLAIM or len(one - other) == 1
-    return len(one) >= 3 and covered and shared(other, one) >= _SHARED_BY_SOURCE
+    covered = shared(first, other) >= _SHARED_BY_CLAIM or len(first - other) == 1
+    return len(first) >= 3 and covered and shared(other, first) >= _SHARED_BY_SOURCE
 
 
 def _turned_opposite(mine: list[Word], theirs: list[Word]) -> tuple[Kind, str] | None:
-    """What turns round two clauses that are else the same, and the words for it; None if nothing does, or too much."""
-    one, other = ({word.lower for word in found} for found in (mine, theirs))
-    if (one | other) & _OPEN or {word for word in one ^ other if word[0].isdigit()}:
+    """Return the kind and words of the one reversal between otherwise equal clauses; None if none or several differ."""
+    first, other = ({word.lower for word in found} for found in (mine, theirs))
+    if (first | other) & _OPEN or {word for word in first ^ other if word[0].isdigit()}:
         return None
     swapped = [
         (word, against)
-        for word in sorted(one - other)
-        for against in sorted(other - one)
+        for word in sorted(first - other)
+        for against in sorted(other - first)
         if _opposed(word, against) and _beside(mine, word) & _beside(theirs, against)
     ]
     claimed, given = (Counter(word.lower for word in found if word.lower in _DENYING) for found in (mine, theirs))
@@ -290,20 +290,20 @@ def _turned_opposite(mine: list[Word], theirs: list[Word]) -> tuple[Kind, str] |
     return ("negation", f"claim says that it is so, the source '{denying[0]}'") if _denies(theirs, mine) else None
 
 
-def _opposed(one: str, other: str) -> bool:
-    (kind, sign), (against, turned) = _direction(one), _direction(other)
+def _opposed(first: str, other: str) -> bool:
+    (kind, sign), (against, turned) = _direction(first), _direction(other)
     directed = kind == against and kind in ("size", "quality") and sign * turned == -1
-    return directed or other in _OPPOSITES.get(one, ())
+    return directed or other in _OPPOSITES.get(first, ())
 
 
 def _beside(found: list[Word], lower: str) -> set[tuple[int, str]]:
-    """The words right before and right after a word, wherever it stands."""
+    """Return the words right before and after a word, at each of its places."""
     places = [place for place, word in enumerate(found) if word.lower == lower]
     return {(step, found[at + step].lower) for at in places for step in (-1, 1) if 0 <= at + step < len(found)}
 
 
 def _denies(found: list[Word], other: list[Word]) -> bool:
-    """Whether the negator of a clause stands right before what the other says without one."""
+    """Whether the negator of a clause is right before what the other says without one."""
     content = {word.stem for word in other if word.stem}
     at = next((place for place, word in enumerate(found) if word.lower in _NOT), len(found))
     after = found[at + 1 : at + 4]
@@ -324,7 +324,7 @@ _GROUPS = {
 
 
 def group_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Findings about groups: the claim names one of a family, and the source speaks only of another."""
+    """Find groups: the claim names one of a family, and the source only another."""
     for family, members in _GROUPS.items():
         claimed = {name for name, pattern in members if pattern.search(claim)}
         if len(claimed) != 1:
@@ -342,7 +342,7 @@ def group_findings(claim: str, source: str) -> Iterator[Finding]:
 
 
 def _direction(lower: str) -> tuple[str, int]:
-    """What a word of direction is about, and which way it goes; 0 for other words."""
+    """Return the kind and sign of a word of direction; sign 0 for other words."""
     size = (lower in _UP) - (lower in _DOWN)
     quality = (lower in _GOOD) - (lower in _BAD)
     if size or quality:
@@ -353,5 +353,5 @@ def _direction(lower: str) -> tuple[str, int]:
 
 
 def _directs(lower: str) -> bool:
-    """Whether a word says which way something went, or that it did."""
+    """Whether a word tells a direction, or that something changed."""
     return _direction(lower)[1] != 0

@@ -1,7 +1,7 @@
-"""How often something is taken or done, where a claim says it otherwise than its source.
+"""Frequencies: how often something is taken or done, in conflict with the source.
 
-Only plain regimens are read: "once daily", "every 12 hours", "weekly for a year". A text that also says it in another
-way, within bounds or in phases, is left alone, since a wrong finding lowers a sound claim.
+Only simple regimens are read: "once daily", "every 12 hours", "weekly for a year". Texts that also use another form,
+limits or phases are skipped, because a wrong finding lowers a valid claim.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COUNTS = {"once": 1, "twice": 2, "thrice": 3}
 _UNIT, _ADVERB = "|".join(_HOURS), "|".join(_ADVERBS)
 _BEHIND = "for|in|with|by|to|and|or|over|from|at|as|when|until|during|after|before|on|than|but"
 _AFTER = rf"(?=\s*(?:[.,;:)\]]|$)|\s(?:{_BEHIND})\b)"
-"""What follows an adverb that stands alone, and no adjective ("daily steps") or unit ("every hour of delay")."""
+"""What may follow an adverb that stands alone: no adjective ("daily steps") and no unit ("every hour of delay")."""
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:(?P<times>once|twice|thrice|[1-9] times)"
     rf"(?:[- ](?P<adverb>{_ADVERB})|(?: an?| per| every) (?P<per>{_UNIT})(?!s))"
@@ -42,15 +42,15 @@ _OTHERWISE = re.compile(
     r"|[<>≤≥]",
     re.IGNORECASE | re.ASCII,
 )
-"""How often, in a way that is not read: what is beside it may not be the regimen."""
+"""Forms of frequency that are not read; a simple regimen in the same text may not be the whole regimen."""
 _ANY_ADVERB = re.compile(rf"\b(?:{_ADVERB})\b", re.IGNORECASE | re.ASCII)
 _CLOSE = 1.45
-"""Gaps that differ by less are called the same: every four weeks is monthly, five days of seven is daily."""
+"""Factor up to which gaps count as equal: every four weeks is monthly, five days of seven is daily."""
 _SHARED = 0.5
 
 
 class Frequency(NamedTuple):
-    """Hours from one time to the next, how it is written, and whether it has a number: "once daily", not "daily"."""
+    """Hours between two times, the text, and whether it has a number: "once daily", not "daily"."""
 
     hours: float
     text: str
@@ -58,7 +58,7 @@ class Frequency(NamedTuple):
 
 
 def frequencies(text: str) -> list[Frequency]:
-    """The plain regimens of a text, in order; none where it says how often in other ways, too."""
+    """Return the simple regimens of a text, in order; none if it also has other forms."""
     found = list(_PLAIN.finditer(text))
     if _OTHERWISE.search(text) or len(_ANY_ADVERB.findall(text)) > sum(bool(_ANY_ADVERB.search(it[0])) for it in found):
         return []
@@ -78,10 +78,10 @@ def _hours(match: re.Match[str]) -> float:
 
 
 def frequency_findings(claim: str, source: str) -> Iterator[Finding]:
-    """The one frequency of a claim, where its source has one other.
+    """Find the one frequency of a claim that differs from the only one of its source.
 
-    The clauses of the source that say how often must say much of the claim, all in a way that is read, and the same.
-    What is done three times a day is done daily.
+    The clauses of the source with a frequency must share much with the claim, all be readable, and agree. What is done
+    three times a day is done daily.
     """
     claimed = frequencies(claim)
     if len(claimed) != 1:
@@ -101,5 +101,5 @@ def frequency_findings(claim: str, source: str) -> Iterator[Finding]:
         yield Finding("number", f"claim says {mine.text}, the source {given[0].text}")
 
 
-def _same(one: Frequency, other: Frequency) -> bool:
-    return max(one.hours, other.hours) <= _CLOSE * min(one.hours, other.hours)
+def _same(first: Frequency, other: Frequency) -> bool:
+    return max(first.hours, other.hours) <= _CLOSE * min(first.hours, other.hours)

@@ -1,4 +1,4 @@
-"""Numbers of a claim that its source gives otherwise."""
+"""Numbers of a claim that differ from those of its source."""
 
 from __future__ import annotations
 
@@ -113,15 +113,15 @@ class Quantity:
 
     Attributes:
         kind: What it measures: a unit's kind, "percent", "ratio", "p", "interval", "age", "count of ...", or "bare".
-        low: The value, or where the range begins, in the basic unit of its kind.
-        high: The same as ``low``, or where the range ends.
-        step: One in the last place written, in the basic unit.
+        low: The value or the lower end, in the base unit of its kind.
+        high: The same as ``low``, or the upper end.
+        step: One in the last written place, in the base unit.
         sign: "=", "<", ">" or "~" ("about").
-        start: Where it begins in the text.
-        end: Where it ends.
-        text: How it is written.
+        start: Start in the text.
+        end: End in the text.
+        text: The quantity as written.
         written: The first number as written.
-        size: The size of the unit without what it is taken per.
+        size: Size of the unit, without its denominator.
     """
 
     kind: str
@@ -137,7 +137,7 @@ class Quantity:
 
     @property
     def base(self) -> str:
-        """What it measures, whatever it is taken per."""
+        """What it measures, without its denominator."""
         return re.split(r"[ /]", self.kind)[0]
 
     @property
@@ -147,7 +147,7 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The quantities of a plain text, in order; years of the calendar are none."""
+    """Return the quantities of a plain text, in order, without calendar years."""
     return list(_quantities(text))
 
 
@@ -174,7 +174,7 @@ _OF_ALL = re.compile(
 
 
 def _shares(text: str) -> Iterator[Quantity]:
-    """Parts of a whole: "48 of 120", "one in five", "a quarter of"."""
+    """Yield parts of a whole: "48 of 120", "one in five", "a quarter of"."""
     for match in _OF.finditer(text):
         part, whole = float(match["n"]), float(match["all"])
         if part <= whole and whole > 9:
@@ -214,7 +214,7 @@ def _read(text: str, match: re.Match[str]) -> list[Quantity]:
 
 
 def _ranged(text: str, match: re.Match[str], item: Quantity, before: str) -> list[Quantity]:
-    """A range, or two values joined by "and", "to" or "versus"."""
+    """Read a range, or two values joined by "and", "to" or "versus"."""
     low, high = item.low, float(match["high"])
     if _CI.search(before):
         return [replace(item, kind="interval", low=min(low, high), high=max(low, high))]
@@ -226,14 +226,14 @@ def _ranged(text: str, match: re.Match[str], item: Quantity, before: str) -> lis
     if spanned and low < high and same:
         return [_named(text, _measured(replace(item, high=high), match["unit"], match["per"]), before)]
     split, start = match.start("joint"), match.start("high")
-    one = replace(item, end=split, text=text[match.start() : split])
-    one = _measured(one, match["first"] or match["unit"], None if match["first"] else match["per"])
-    two = replace(item, low=high, high=high, step=_step(match["high"]), start=start, text=text[start : match.end()])
-    two = _measured(replace(two, written=abs(high)), match["unit"] or match["first"], match["per"])
-    one, two = _named(text, one, before), _named(text, two, before)
-    if not match["first"] and two.kind == "time" and _year(replace(one, kind="bare")):
-        return [two]  # "61 years in 2000 and 68 years in 2018"
-    return [replace(one, kind=two.kind) if one.kind == "bare" else one, two]
+    first = replace(item, end=split, text=text[match.start() : split])
+    first = _measured(first, match["first"] or match["unit"], None if match["first"] else match["per"])
+    second = replace(item, low=high, high=high, step=_step(match["high"]), start=start, text=text[start : match.end()])
+    second = _measured(replace(second, written=abs(high)), match["unit"] or match["first"], match["per"])
+    first, second = _named(text, first, before), _named(text, second, before)
+    if not match["first"] and second.kind == "time" and _year(replace(first, kind="bare")):
+        return [second]  # "61 years in 2000 and 68 years in 2018"
+    return [replace(first, kind=second.kind) if first.kind == "bare" else first, second]
 
 
 def _step(number: str) -> float:
@@ -241,7 +241,7 @@ def _step(number: str) -> float:
 
 
 def _measured(item: Quantity, unit: str | None, per: str | None) -> Quantity:
-    """A bare quantity in the basic unit of its kind."""
+    """Convert a bare quantity to the base unit of its kind."""
     kind, size = _kind(unit or "", per or "")
     _, own = _kind(unit or "", "")
     return replace(item, kind=kind, low=item.low * size, high=item.high * size, step=item.step * size, size=own)
@@ -260,7 +260,7 @@ def _kind(unit: str, per: str) -> tuple[str, float]:
 
 
 def _named(text: str, item: Quantity, before: str) -> Quantity:
-    """A quantity whose kind the words beside it tell."""
+    """Set the kind of a quantity by the words next to it."""
     p = _P.search(before)
     if p:
         sign = {"<": "<", "≤": "<", ">": ">", "≥": ">"}.get(p["sign"] or "", "=")
@@ -275,7 +275,7 @@ def _named(text: str, item: Quantity, before: str) -> Quantity:
 
 
 def _counted(text: str, item: Quantity, before: str) -> Quantity:
-    """A number without a unit, named by what it is a ratio or a count of."""
+    """Name a number without a unit by what it is a ratio or a count of."""
     if _RATIO.search(text, max(0, item.start - 80), item.start):
         return replace(item, kind="ratio")
     if _SAMPLE.search(before):
@@ -289,7 +289,7 @@ def _counted(text: str, item: Quantity, before: str) -> Quantity:
 
 _SHARED = 0.4
 _VERBATIM = 0.6
-_MOST = 60  # quantities of a source that are looked at; what keeps the work bounded
+_MOST = 60  # maximum number of quantities of a source, to bound the work
 _HOURLY = re.compile(r"\bevery (0*[1-9][0-9]?)[ -](?:hours?|h)\b", re.IGNORECASE)
 _TWICE = re.compile(r"\b(?:twice|bid|b\.i\.d)\b", re.IGNORECASE)
 _REST = re.compile(
@@ -297,13 +297,13 @@ _REST = re.compile(
     r"|females?|males?|withdr\w+|drop\w*|complet\w*|surviv\w*|alive|die[ds]?|dea\w+|absen\w+|lack\w*|lost)\b|n't\b",
     re.IGNORECASE,
 )
-"""What makes a share the rest of another: "did not stop", "survived"."""
+"""Words after which a share is the complement of another: "did not stop", "survived"."""
 _MEASURES = frozenset("mass volume time length amount molarity pressure energy celsius international percent".split())
 _KINDS: dict[str, Kind] = {"interval": "interval", "p": "p-value"}
 
 
 class _SourceSentence(NamedTuple):
-    """A sentence of the source: what part of the claim's words it has, its text and its quantities."""
+    """A sentence of the source: its share of the claim's words, its text and its quantities."""
 
     overlap: float
     text: str
@@ -311,7 +311,7 @@ class _SourceSentence(NamedTuple):
 
 
 def number_findings(claim: str, source: str) -> Iterator[Finding]:
-    """A quantity of the claim that its source gives otherwise where it says the same."""
+    """Find quantities of the claim that differ from the source where it says the same."""
     claimed = [item for item in quantities(claim) if item.kind != "bare"][:_MOST]
     if not claimed:
         return
@@ -331,7 +331,7 @@ def number_findings(claim: str, source: str) -> Iterator[Finding]:
 
 
 def _comparable(item: Quantity, given: list[Quantity]) -> list[Quantity]:
-    """What a quantity may agree with: a percentage not with the counts that a share is made of."""
+    """Return the quantities that may agree with this one: for a percentage not the counts of a share."""
     if item.base != "percent":
         return given
     shares = [other for other in given if other.kind == "percent" and _OF.fullmatch(other.text)]
@@ -340,7 +340,7 @@ def _comparable(item: Quantity, given: list[Quantity]) -> list[Quantity]:
 
 
 def _misplaced(item: Quantity, claim: str, near: list[_SourceSentence]) -> Quantity | None:
-    """The quantity between the same words of the source as the claim's, if none there is the claim's."""
+    """Return the quantity between the same words of the source, if none there equals the claim's."""
     if item.kind == "p":
         return None  # p < 0.05 is true of p < 0.01
     slot = _slot(item, claim)
@@ -360,21 +360,21 @@ def _misplaced(item: Quantity, claim: str, near: list[_SourceSentence]) -> Quant
 
 
 def _slot(item: Quantity, text: str) -> tuple[list[str], list[str]]:
-    """The words before and after a quantity."""
+    """Return the words before and after a quantity."""
     before = [word.lower for word in words(text[max(0, item.start - 60) : item.start])][-3:]
     return before, [word.lower for word in words(text[item.end : item.end + 60])][:3]
 
 
-def _fits(one: tuple[list[str], list[str]], other: tuple[list[str], list[str]]) -> bool:
+def _fits(first: tuple[list[str], list[str]], other: tuple[list[str], list[str]]) -> bool:
     """Whether two slots are the same: a word or the text's end on either side of the quantity, and three in all."""
-    before = _alike(one[0][::-1], other[0][::-1])
-    after = _alike(one[1], other[1])
+    before = _alike(first[0][::-1], other[0][::-1])
+    after = _alike(first[1], other[1])
     return before >= 1 and after >= 1 and before + after >= 3
 
 
-def _alike(one: list[str], other: list[str]) -> int:
-    """How many words two lists begin with alike; all three where both end there."""
-    return next((at for at in range(3) if one[at : at + 1] != other[at : at + 1]), 3)
+def _alike(first: list[str], other: list[str]) -> int:
+    """Count the words at the start that two lists share; three if both end there."""
+    return next((at for at in range(3) if first[at : at + 1] != other[at : at + 1]), 3)
 
 
 def _shown(item: Quantity) -> str:
@@ -382,7 +382,7 @@ def _shown(item: Quantity) -> str:
 
 
 def _rival(item: Quantity, claimed: list[Quantity], near: list[_SourceSentence]) -> Quantity | None:
-    """The quantity that the sentence of the source which says most of the claim gives instead."""
+    """Return the quantity that the most similar sentence of the source has instead."""
     best, rival = _SHARED, None
     for sentence in near:
         if sentence.overlap < best:
@@ -398,7 +398,7 @@ def _rival(item: Quantity, claimed: list[Quantity], near: list[_SourceSentence])
 
 
 def _instead(item: Quantity, other: Quantity) -> bool:
-    """Whether a quantity of the source may stand where the claim's does: of one kind, or the same in another unit."""
+    """Whether a quantity of the source can take the place of the claim's: same kind, or the same in another unit."""
     if item.kind == other.kind or (item.kind, other.kind) == ("percent change", "ratio"):
         return True
     units = _MEASURES >= {item.base, other.base}
@@ -406,12 +406,12 @@ def _instead(item: Quantity, other: Quantity) -> bool:
 
 
 def agrees(item: Quantity, other: Quantity) -> bool:
-    """Whether a quantity of a source is what a claim's says, as exactly as the claim says it."""
+    """Whether a quantity of a source equals a claim's, to the claim's precision."""
     if item.kind != other.kind:
         return item.kind != "interval" and _same_number(item, other)
     ends = sorted((abs(item.low), abs(item.high))), sorted((abs(other.low), abs(other.high)))
     if item.ranged and other.ranged:
-        return all(_close(item, one, two) for one, two in zip(*ends, strict=True))
+        return all(_close(item, first, second) for first, second in zip(*ends, strict=True))
     if item.kind == "interval":
         return False
     if item.ranged:
@@ -420,7 +420,7 @@ def agrees(item: Quantity, other: Quantity) -> bool:
 
 
 def _same_number(item: Quantity, other: Quantity) -> bool:
-    """Whether two quantities of different kinds are the same number: one may go without its unit."""
+    """Whether two quantities of different kinds are the same number: one may lack its unit."""
     if item.base == other.base:
         return _near(item.written * item.size, other.written * other.size, item)
     if "bare" not in (item.base, other.base):
@@ -428,8 +428,8 @@ def _same_number(item: Quantity, other: Quantity) -> bool:
     return _near(item.written, other.written, item)
 
 
-def _near(one: float, two: float, item: Quantity) -> bool:
-    return one == two or abs(one - two) <= 0.5001 * 10 ** -_decimals(item) * item.size
+def _near(first: float, second: float, item: Quantity) -> bool:
+    return first == second or abs(first - second) <= 0.5001 * 10 ** -_decimals(item) * item.size
 
 
 def _decimals(item: Quantity) -> int:
@@ -448,7 +448,7 @@ def _holds(item: Quantity, other: Quantity) -> bool:
 
 
 def _close(item: Quantity, value: float, other: float) -> bool:
-    """Whether a value is another's as rounded in the claim."""
+    """Whether a value equals another, rounded as in the claim."""
     gap, size = abs(value - other), max(abs(value), abs(other))
     if gap <= 0.5001 * item.step or gap <= 0.01 * size:
         return True
@@ -483,12 +483,12 @@ def _of_one(item: Quantity, given: list[Quantity], claim: str) -> Iterator[float
 def _of_two(item: Quantity, given: list[Quantity]) -> Iterator[float]:
     share = item.base == "percent"
     alike = [other for other in given if other.kind == item.kind or (share and other.base == "percent")]
-    for one, two in combinations(alike, 2):
-        yield from (one.low - two.low, one.low + two.low)
+    for first, second in combinations(alike, 2):
+        yield from (first.low - second.low, first.low + second.low)
     if share or item.kind == "times":
-        for one, two in combinations([other for other in given if other.low > 0], 2):
-            if one.base == two.base:
-                yield from _compared(share, *sorted((one.low, two.low)))
+        for first, second in combinations([other for other in given if other.low > 0], 2):
+            if first.base == second.base:
+                yield from _compared(share, *sorted((first.low, second.low)))
 
 
 def _compared(share: bool, low: float, high: float) -> Iterator[float]:
@@ -499,7 +499,7 @@ def _compared(share: bool, low: float, high: float) -> Iterator[float]:
 
 
 def _times(item: Quantity, given: list[Quantity], source: str) -> Iterator[float]:
-    """What is given so many times: 90 minutes in two sessions, 15 mg every 12 hours, 9 g a day for a week."""
+    """Yield multiples: 90 minutes in two sessions, 15 mg every 12 hours, 9 g a day for a week."""
     often = {other.written for other in given if other.kind == "bare" and 2 <= other.written <= 12 and other.step == 1}
     often |= {24 / float(hours) for hours in _HOURLY.findall(source)} | ({2.0} if _TWICE.search(source) else set())
     base = item.base
@@ -526,7 +526,7 @@ _YES = re.compile(
 
 
 def significance_findings(claim: str, source: str) -> Iterator[Finding]:
-    """The claim calls significant what its source says is not, or the reverse."""
+    """Find significance in the claim that its source denies, or the reverse."""
     claimed = _significance(claim)
     if claimed is None:
         return
@@ -548,7 +548,7 @@ def _significance(text: str) -> bool | None:
 
 
 def _significance_given(sentence: str) -> bool | None:
-    """What a sentence says, by its words and by its p-values; None where nothing or both."""
+    """Return whether a sentence reports significance, by words and p-values; None if neither or both."""
     if _THRESHOLD.search(sentence):
         return None
     worded, found = _significance(sentence), quantities(sentence)
@@ -560,7 +560,7 @@ def _significance_given(sentence: str) -> bool | None:
 
 
 def _levels(item: Quantity, of_ratio: bool) -> Iterator[bool]:
-    """Whether a p-value, or the interval of a ratio, is significant at 0.05."""
+    """Yield whether a p-value, or the interval of a ratio, is significant at 0.05."""
     if item.kind == "p" and item.sign != ">" and item.low <= 0.05:
         yield True
     elif item.kind == "p" and item.sign != "<" and item.low >= 0.05:

@@ -1,4 +1,4 @@
-"""The words of a text, their stems, and how much of a claim one sentence of its source speaks of."""
+"""Words of a text, their stems, and the share of a claim in one sentence of its source."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Literal
 from vericite.text.sentences import split_sentences
 
 LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-"""The words, units, opposites and groups that the checks know."""
+"""Words, units, opposites and groups that the checks know."""
 
 
 def word_list(name: str) -> frozenset[str]:
-    """The words of a list."""
+    """Return the words of a list."""
     return frozenset(LISTS[name].split())
 
 
@@ -33,7 +33,7 @@ _CLAUSE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text: in small letters, its stem (empty where it tells nothing of its own), and where it stands."""
+    """A word of a text: lower case, its stem (empty for a word without content), and its place."""
 
     lower: str
     stem: str
@@ -42,7 +42,7 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text in order."""
+    """Return the words of a text, in order."""
     return [
         Word(match[0].lower(), stem_of(match[0].lower()), match.start(), match.end()) for match in _TOKEN.finditer(text)
     ]
@@ -50,7 +50,7 @@ def words(text: str) -> list[Word]:
 
 @lru_cache(maxsize=8192)
 def stem_of(lower: str) -> str:
-    """The stem of a word in small letters; empty for a number and for a word without content."""
+    """Return the stem of a lower-case word; empty for a number or a word without content."""
     stem = lower.removesuffix("'s")
     if stem in _STOP or lower[0].isdigit() or (len(stem) < 2 and stem.isascii()):
         return ""
@@ -63,36 +63,36 @@ def stem_of(lower: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's content words."""
+    """Return the stems of a text's content words."""
     return frozenset(word.stem for word in words(text) if word.stem)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
+    """Split a text into sentences."""
     return [text[span.slice] for span in split_sentences(text)]
 
 
 def clauses(sentence: str) -> list[str]:
-    """The parts of a sentence that say one thing each, roughly."""
+    """Split a sentence roughly into parts with one statement each."""
     return [part for part in _CLAUSE.split(sentence) if part.strip()]
 
 
 def shared(content: frozenset[str], given: frozenset[str]) -> float:
-    """What part of the stems of the one the other has; 0 where there are none."""
+    """Return the share of the first stems in the second; 0 without any."""
     return len(content & given) / len(content) if content else 0.0
 
 
 Kind = Literal["number", "interval", "p-value", "direction", "negation", "population"]
-"""In what respect a claim and its source part."""
+"""Kind of conflict between a claim and its source."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing a claim says that its source speaks against.
+    """A conflict between a claim and its source.
 
     Attributes:
-        kind: In what respect the two part.
-        reason: One short sentence for users, in the words of both.
+        kind: Kind of conflict.
+        reason: One short sentence for users, with the words of both.
     """
 
     kind: Kind
@@ -138,7 +138,7 @@ _SIZED = re.compile(
 
 
 def plain(text: str) -> str:
-    """The text with one sign for each thing, thousands unseparated, and numbers in words as digits."""
+    """Normalize a text: one character for each sign, thousands without separators, numbers in words as digits."""
     text = " ".join(text.split()).translate(_SINGLE).replace("<=", "≤").replace(">=", "≥")
     text = _DECIMAL_DOT.sub(".", _ABBREVIATED.sub(lambda match: match["word"].replace(".", ""), text))
     text = _SCIENTIFIC.sub(_written_out, text)
@@ -159,7 +159,7 @@ def _digits(match: re.Match[str]) -> str:
 
 
 def _written_out(match: re.Match[str]) -> str:
-    """A number given by a power of ten, in decimals: 1.2 x 10^3 as 1200."""
+    """Write a number with a power of ten in decimals: 1.2 x 10^3 as 1200."""
     power = match["power"] or match["minus"] or match["short"] or (match["raised"] or "").translate(_POWERS)
     decimals = max(0, len(match["n"].partition(".")[2]) - int(power))
     return f"{float(match['n']) * 10.0 ** int(power):.{decimals}f}" if abs(int(power)) <= 12 else match[0]

@@ -1,1 +1,1 @@
-"""Judges: who reads a premise and a claim and says how likely the one entails the other."""
+"""Judges: read a premise and a claim and return how likely the premise entails the claim."""

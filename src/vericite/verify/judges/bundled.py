@@ -1,6 +1,6 @@
-"""The verifier that the package ships, and what it is compared with: overlap of words, a mean, AlignScore, SummaC.
+"""The verifier that the package ships, and judges to compare it with: word overlap, a mean, AlignScore, SummaC.
 
-The last two are read by their own packages: one score a pair, how far the premise bears the claim out.
+AlignScore and SummaC run in their own packages and give one score per pair: how well the premise supports the claim.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class BundledJudge:
     """A model folder with three labels, read as probabilities.
 
     Args:
-        folder: The model; the one that the package brings if None.
-        threads: Cores to use; all there are if None.
-        exits: Whether it may stop reading a pair that is surely neutral, where the model can. It takes
-            less time then, and what it says of such pairs is a guess.
+        folder: The model; None for the bundled one.
+        threads: Number of cores; None for all.
+        exits: Whether the model may stop reading a pair early if it is surely neutral. This saves time, but the
+            probabilities of such pairs are guesses.
     """
 
     def __init__(self, folder: ModelFolder | None = None, threads: int | None = None, exits: bool = True) -> None:
@@ -47,7 +47,7 @@ class BundledJudge:
 
     @property
     def signature(self) -> str:
-        """Name and hash of the weights, the temperature where there is one, and whether all is read to the end."""
+        """Name and hash of the weights, the temperature if there is one, and whether early exits are off."""
         card = self.folder.card
         told = [f"temperature={card.temperature:g}"] if card.temperature != 1 else []
         told += ["no exits"] if card.exits and not self._engine.exits else []
@@ -55,15 +55,15 @@ class BundledJudge:
 
     @property
     def capacity(self) -> int:
-        """Tokens of premise and claim that the model reads, the three that separate them left out."""
+        """Number of tokens of premise and claim that the model reads, without the three separators."""
         return self.folder.card.max_tokens - 3
 
     def length(self, text: str) -> int:
-        """Tokens of a text."""
+        """Return the number of tokens of a text."""
         return self._engine.encoder.length(text)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """Softmax over the model's outputs, at the card's temperature."""
+        """Yield the softmax of the model's outputs at the card's temperature."""
         limit = self.folder.card.max_tokens
         for row in self._engine.run(pairs):
             logits = row.values[self._columns] / np.float32(self.folder.card.temperature)
@@ -80,12 +80,12 @@ _STOP_WORDS = frozenset(
 
 
 class LexicalJudge:
-    """Entails when the premise has most of the claim's words, contradicts when one alone is negated."""
+    """Entails if the premise has most of the claim's words; contradicts if only one of the two is negated."""
 
     signature = "lexical.v1"
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """Coverage of the claim's content words by the premise, split by whether the negations agree."""
+        """Compute the share of the claim's content words in the premise, split by whether the negations agree."""
         for pair in pairs:
             premise, claim = _words(pair.premise), _words(pair.claim)
             content = claim - _NEGATIONS
@@ -104,27 +104,27 @@ def _words(text: str) -> frozenset[str]:
 class MeanJudge:
     """The mean of other judges' probabilities: judges that err on different pairs correct each other.
 
-    It reads as much as the one that reads least, and takes as long as all together. A pair that one of them could not
-    judge is not judged.
+    It reads as much as the judge that reads least, and takes as long as all of them together. A pair that one of them
+    could not judge is not judged.
 
     Raises:
-        InputError: There are fewer than two, or one of them only says labels.
+        InputError: There are fewer than two judges, or one of them only returns labels.
     """
 
     def __init__(self, judges: Sequence[Judge]) -> None:
         if len(judges) < 2:
-            raise InputError(f"expected two judges or more to take the mean of; found {len(judges)}")
+            raise InputError(f"expected at least two judges for a mean; found {len(judges)}")
         for judge in judges:
             if not traits_of(judge).graded:
                 raise InputError(
-                    f"expected judges with probabilities to take the mean of; {judge.signature} only says a label"
+                    f"expected judges with probabilities for a mean; {judge.signature} only returns labels"
                 )
         self.judges = tuple(judges)
         self.signature = f"mean({' + '.join(judge.signature for judge in judges)})"
         self.traits = _traits_of_all([traits_of(judge) for judge in judges])
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """The mean of what each says of a pair; a judgement that is none where one of them has none."""
+        """Yield the mean of the judgements on each pair; a failure if one of them failed."""
         asked = tee(pairs, len(self.judges))
         judged = [judge.judge(own) for judge, own in zip(self.judges, asked, strict=True)]
         return (self._mean(judgements) for judgements in zip(*judged, strict=True))
@@ -160,11 +160,11 @@ AT_ONCE = 32
 
 
 class ScoreJudge:
-    """A score from 0 to 1 as the probability of entailment; contradiction is not told from neutral.
+    """A score from 0 to 1 as the probability of entailment; contradiction and neutral are not distinguished.
 
     Args:
-        signature: For provenance.
-        score: A score a pair of premise and claim.
+        signature: Signature, for provenance.
+        score: Returns a score for each pair of premise and claim.
     """
 
     graded = True
@@ -174,17 +174,17 @@ class ScoreJudge:
         self._score = score
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """In batches; a score that is no number is a failure."""
+        """Judge in batches; a score that is not a number is a failure."""
         kept = list(pairs)
         for start in range(0, len(kept), AT_ONCE):
             some = kept[start : start + AT_ONCE]
-            for score in self._score([one.premise for one in some], [one.claim for one in some]):
+            for score in self._score([pair.premise for pair in some], [pair.claim for pair in some]):
                 yield _judgement(float(score))
 
 
 def _judgement(score: float) -> Judgement:
     if not np.isfinite(score):
-        return Judgement.failed("the score is no number")
+        return Judgement.failed("the score is not a number")
     share = min(max(score, 0.0), 1.0)
     return Judgement(np.array([share, 0.0, 1.0 - share], dtype=np.float32), native=f"{score:.4f}")
 
@@ -211,10 +211,11 @@ def alignscore(rest: str) -> ScoreJudge:
 
 
 def summac(rest: str) -> ScoreJudge:
-    """SummaC's zero-shot (``zs``) or trained (``conv``) model on VitaminC's NLI model, sentence by sentence.
+    """Load SummaC's zero-shot (``zs``) or trained (``conv``) model with VitaminC's NLI model, by sentences.
 
     Raises:
-        InputError: The package is not installed, it is neither model, or it would be downloaded where none may be.
+        InputError: The package is not installed, the model is neither of the two, or it needs a download that is
+            not allowed.
     """
     if rest not in ("zs", "conv"):
         raise InputError(f"expected summac:zs or summac:conv; found {rest!r}. Correct it.")
@@ -226,9 +227,9 @@ def summac(rest: str) -> ScoreJudge:
     given: dict[str, Any] = {"granularity": "sentence", "device": "cpu"}
     if rest == "zs":
         scorer: Any = package.SummaCZS(**given, model_name="vitc")
-        # Entailment less contradiction, from -1 to 1.
+        # Entailment minus contradiction, from -1 to 1.
         return ScoreJudge(
-            "summac:zs(vitc)", lambda texts, claims: [(it + 1) / 2 for it in _scores(scorer, texts, claims)]
+            "summac:zs(vitc)", lambda texts, claims: [(score + 1) / 2 for score in _scores(scorer, texts, claims)]
         )
     scorer = package.SummaCConv(
         **given, models=["vitc"], bins="percentile", nli_labels="e", start_file="default", agg="mean"
@@ -237,7 +238,7 @@ def summac(rest: str) -> ScoreJudge:
 
 
 def _scores(scorer: Any, premises: Sequence[str], claims: Sequence[str]) -> list[float]:
-    return [float(it) for it in scorer.score(list(premises), list(claims))["scores"]]
+    return [float(score) for score in scorer.score(list(premises), list(claims))["scores"]]
 
 
 def _package(name: str, source: str) -> Any:

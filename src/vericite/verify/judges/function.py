@@ -1,4 +1,4 @@
-"""A judge made of a function, for users who have one line of their own."""
+"""A judge made from a user's function."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _LABELS = {
 
 
 class FunctionJudge:
-    """Judges each pair by a call of the function. A call that raises costs its pair alone."""
+    """Judges each pair by calling the function. A call that raises fails only its own pair."""
 
     def __init__(self, function: JudgeFunction) -> None:
         self._function = function
 
     @property
     def signature(self) -> str:
-        """The function's module and name."""
+        """Module and name of the function."""
         name = getattr(self._function, "__qualname__", type(self._function).__qualname__)
         return f"function({getattr(self._function, '__module__', '?')}.{name})"
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One call a pair."""
+        """Call the function once per pair."""
         for pair in pairs:
             try:
                 said = self._function(pair.premise, pair.claim)
@@ -65,14 +65,14 @@ def _judgement(said: object) -> Judgement:
 
 
 def as_judge(given: AnyJudge | None) -> Judge | str | None:
-    """The judge, with a function wrapped as one."""
+    """Return the judge; a function is wrapped."""
     if given is None or isinstance(given, str) or hasattr(given, "judge"):
         return cast("Judge | str | None", given)
     return FunctionJudge(given) if _takes_two(given) else cast("Judge", given)
 
 
 def _takes_two(given: object) -> TypeGuard[JudgeFunction]:
-    """Whether this is a function of premise and claim; what is not is refused where judges are."""
+    """Whether this is a function of premise and claim; anything else is refused where judges are checked."""
     if not callable(given) or isinstance(given, type):
         return False
     try:

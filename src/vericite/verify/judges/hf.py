@@ -31,7 +31,7 @@ from vericite.records import storable
 from vericite.verify.judging import softmax
 
 _REST = "not entailment"
-"""What a checkpoint with two labels calls everything but entailment: neutral, since it does not say more."""
+"""Label of everything but entailment in checkpoints with two labels. Counts as neutral: it does not say more."""
 
 _MEANINGS: dict[str, frozenset[str]] = {
     COLUMNS[ENTAILS]: frozenset(
@@ -53,15 +53,15 @@ _TWO = (frozenset({COLUMNS[ENTAILS], _REST}), frozenset({COLUMNS[ENTAILS], COLUM
 
 
 def columns_of(labels: Sequence[str], checkpoint: str) -> tuple[int, ...]:
-    """The column of ``COLUMNS`` that each output of a checkpoint belongs to.
+    """Return the column of ``COLUMNS`` for each output of a checkpoint.
 
     Args:
-        labels: The outputs' labels, in their order.
-        checkpoint: The checkpoint's name, for the error.
+        labels: Labels of the outputs, in order.
+        checkpoint: Name of the checkpoint, for the error message.
 
     Raises:
-        ModelCardError: The labels are not entailment, contradiction and neutral, each once and in any
-            spelling known, nor entailment and not entailment.
+        ModelCardError: The labels are neither entailment, contradiction and neutral, each once in a known spelling,
+            nor entailment and not entailment.
     """
     meanings = [_meaning(label) for label in labels]
     found = frozenset(meaning for meaning in meanings if meaning)
@@ -85,7 +85,7 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 def too_large(tokens: int) -> Judgement:
-    """The failure of a pair of so many tokens."""
+    """Return the failure of a pair with this number of tokens."""
     return Judgement.failed(f"the device's memory does not hold a pair of {tokens} tokens")
 
 
@@ -94,23 +94,23 @@ REPRODUCTION = "MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli"
 
 
 class NliJudge:
-    """A checkpoint with a label for entailment, and its probabilities in our columns.
+    """A checkpoint with a label for entailment; its probabilities in our columns.
 
-    The checkpoint's configuration says which output is which label. Of two labels, entailment and not
-    entailment, the second is read as neutral, since such a model knows no contradiction.
+    The checkpoint's configuration names the label of each output. For a model with the labels entailment and not
+    entailment, the second is read as neutral, because it does not distinguish contradiction.
 
-    Runs in 32-bit floats on a processor, where a pair's probabilities do not depend on its batch beyond
-    rounding, and in bfloat16 on CUDA, where they move in the third digit.
+    Runs in 32-bit floats on a CPU, where a pair's probabilities depend on its batch only by rounding, and in bfloat16
+    on CUDA, where they vary in the third digit.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
-        labels: What the outputs mean, in their order, for a checkpoint whose configuration does not say.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
+        labels: Labels of the outputs, in order, if the checkpoint's configuration does not name them.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Default: the fastest available.
 
     Raises:
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no classifier for entailment, or not one that is safe to load.
-        InputError: There is no such device.
+        ModelMissingError: Unknown checkpoint.
+        ModelCardError: The checkpoint is not a classifier for entailment, or not safe to load.
+        InputError: Unknown device.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
@@ -118,7 +118,7 @@ class NliJudge:
         library("torch")
         found = find_checkpoint(checkpoint, offline_by_environment())
         config = read_config(found)
-        # Before the weights, which can take minutes to load.
+        # Check before loading the weights, which can take minutes.
         own: dict[int, str] = config.id2label
         self.labels = labels or tuple(str(own[index]) for index in sorted(own))
         if len(self.labels) != len(own):
@@ -134,20 +134,20 @@ class NliJudge:
 
     @property
     def pairs_at_once(self) -> int:
-        """Pairs worth gathering before it is asked."""
+        """Number of pairs worth gathering before each call."""
         return window(self._loaded)
 
     @property
     def capacity(self) -> int:
-        """Tokens of premise and claim together that the model reads, those that separate them left out."""
+        """Number of tokens of premise and claim together that the model reads, without separators."""
         return self._loaded.max_tokens - self._loaded.tokenizer.num_special_tokens_to_add(pair=True)
 
     def length(self, text: str) -> int:
-        """Tokens of a text."""
+        """Return the number of tokens of a text."""
         return self._reader.length(text)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """Softmax over the model's outputs; a claim that leaves no room for its premise is a failure."""
+        """Yield the softmax of the model's outputs; a claim that leaves no room for its premise is a failure."""
         yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
 
     def _encode(self, pairs: list[Pair]) -> list[TokenizedInput | Judgement]:
@@ -158,7 +158,7 @@ class NliJudge:
         ]
 
     def _cut(self, pair: Pair) -> TokenizedInput | Judgement:
-        # Checked beforehand, since the tokenizers differ in what they do about a claim that cannot be kept whole.
+        # Check first: tokenizers differ in how they treat a claim that does not fit.
         asked = self.length(pair.claim)
         if asked >= self.capacity:
             return Judgement.failed(
@@ -176,7 +176,7 @@ class NliJudge:
 
     def _judgement(self, logits: np.ndarray[tuple[int], np.dtype[np.float32]], cut: bool) -> Judgement:
         if not np.isfinite(logits).all():
-            return Judgement.failed("the model's outputs are no numbers")
+            return Judgement.failed("the model's outputs are not numbers")
         probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
         probabilities[self._columns] = softmax(logits)
         note = f"a premise was cut to the model's {self._loaded.max_tokens} tokens" if cut else None
@@ -184,14 +184,14 @@ class NliJudge:
 
 
 SPARE_TOKENS = 8
-"""Tokens generated beyond the longest answer, so that one that cannot be read shows what it was."""
+"""Tokens to generate beyond the longest answer, so that an invalid answer can be shown."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a family of checkpoints is asked and what it answers.
+    """How to ask a family of checkpoints, and their answers.
 
-    ``prompt`` has places for ``{premise}`` and ``{claim}``; ``answers`` gives each answer's column.
+    ``prompt`` has the slots ``{premise}`` and ``{claim}``; ``answers`` maps each answer to its column.
     """
 
     name: str
@@ -200,7 +200,7 @@ class Style:
 
 
 TRUE = Style("hf-seq2seq", "premise: {premise} hypothesis: {claim}", {"1": ENTAILS, "0": NEUTRAL})
-"""Of TRUE (Honovich et al. 2022), such as ``google/t5_xxl_true_nli_mixture``."""
+"""Style of TRUE (Honovich et al. 2022), for example ``google/t5_xxl_true_nli_mixture``."""
 
 ATTRSCORE = Style(
     "hf-attrscore",
@@ -211,28 +211,27 @@ ATTRSCORE = Style(
     "### Input:\nClaim: {claim}\n\nReference: {premise}\n\n### Response:",
     {"Attributable": ENTAILS, "Extrapolatory": NEUTRAL, "Contradictory": CONTRADICTS},
 )
-"""Of AttrScore (Yue et al. 2023), such as ``osunlp/attrscore-flan-t5-xl``."""
+"""Style of AttrScore (Yue et al. 2023), for example ``osunlp/attrscore-flan-t5-xl``."""
 
 ATTRSCORE_CAUSAL = replace(ATTRSCORE, name="hf-attrscore-causal")
-"""Of its decoders, such as ``osunlp/attrscore-alpaca-7b``, which are asked the same."""
+"""Style of AttrScore's decoders, for example ``osunlp/attrscore-alpaca-7b``; the prompt is the same."""
 
 
 class Seq2SeqJudge:
     """An encoder-decoder that writes its label.
 
-    What it writes, greedily, must be a label as a whole, in upper or lower case; anything else is a
-    failure that keeps the text. Probabilities are those of the labels' first tokens where the answer
-    starts, among each other.
+    The greedy output must be exactly a label, in upper or lower case. Anything else is a failure that keeps the text.
+    Probabilities are those of the labels' first tokens at the start of the answer, relative to each other.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
         style: Prompt and answers: ``TRUE`` or ``ATTRSCORE``.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Default: the fastest available.
 
     Raises:
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder-decoder, or not one that is safe to load.
-        InputError: There is no such device.
+        ModelMissingError: Unknown checkpoint.
+        ModelCardError: The checkpoint is not an encoder-decoder, or not safe to load.
+        InputError: Unknown device.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
@@ -244,7 +243,7 @@ class Seq2SeqJudge:
         self._style = style
         self._loaded = load(found, self._task, device)
         _without_sampling(self._loaded.model, found, self._task == Seq2SeqJudge._task)
-        # A tokenizer of transformers keeps the settings of a call in itself.
+        # A tokenizer of transformers stores the settings of the last call.
         self._tokenizing = Lock()
         self.signature = f"{style.name}:{found.signature}"
         self._tokens = {answer: self._answer(answer) for answer in style.answers}
@@ -259,20 +258,20 @@ class Seq2SeqJudge:
 
     @property
     def pairs_at_once(self) -> int:
-        """Pairs worth gathering before it is asked."""
+        """Number of pairs worth gathering before each call."""
         return window(self._loaded)
 
     @property
     def capacity(self) -> int:
-        """Tokens of premise and claim together that the model reads, the prompt around them left out."""
+        """Number of tokens of premise and claim together that the model reads, without the prompt."""
         return self._loaded.max_tokens - self._frame
 
     def length(self, text: str) -> int:
-        """Tokens of a text."""
+        """Return the number of tokens of a text."""
         return len(self._ids(storable(text), special=False))
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """The label that the model writes; a claim that leaves no room for its premise is a failure."""
+        """Yield the label that the model writes; a claim that leaves no room for its premise is a failure."""
         yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
 
     def _ids(self, text: str, special: bool = True) -> list[int]:
@@ -281,7 +280,7 @@ class Seq2SeqJudge:
             return as_text(found, 0, self._loaded)
 
     def _answer(self, answer: str) -> list[int]:
-        """The tokens by which an answer is known."""
+        """Return the tokens of an answer."""
         return self._ids(answer, special=False)
 
     def _prompt(self, premise: str, claim: str) -> list[int]:
@@ -295,7 +294,7 @@ class Seq2SeqJudge:
         limit = self._loaded.max_tokens
         if len(ids) <= limit:
             return TokenizedInput(ids, [], False)
-        # Characters and not tokens are cut, by halves: a part of a prompt has other tokens than the whole.
+        # Cut characters, not tokens, by bisection: part of a prompt does not have the same tokens as in the whole.
         fits, too_long = 0, len(premise)
         while too_long - fits > 1:
             middle = (fits + too_long) // 2
@@ -331,7 +330,7 @@ class Seq2SeqJudge:
         return {name: inputs[name] for name in ("input_ids", "attention_mask")}
 
     def _before(self, inputs: Mapping[str, Any]) -> int:
-        """Tokens of a row before what is written: the one that starts any answer."""
+        """Number of tokens of a row before the output: the decoder's start token."""
         return 1
 
     def _judgement(self, ids: list[int], logits: list[Any], cut: bool) -> Judgement:
@@ -346,32 +345,32 @@ class Seq2SeqJudge:
         firsts = [tokens[0] for tokens in self._tokens.values()]
         scores = logits[start][firsts].float().cpu().numpy()
         if not np.isfinite(scores).all():
-            return Judgement.failed("the model's outputs are no numbers", raw)
+            return Judgement.failed("the model's outputs are not numbers", raw)
         probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
         if ids[start] == self._tokens[label][0]:
             probabilities[list(self._style.answers.values())] = softmax(scores)
         else:
-            # Written with other tokens than we know it by, whose scores therefore say nothing of it.
+            # Written with other tokens than the expected ones, so their scores say nothing about this answer.
             probabilities[self._style.answers[label]] = 1
         note = f"a premise was cut to the model's {self._loaded.max_tokens} tokens" if cut else None
         return Judgement(probabilities, note=note, native=label)
 
 
 class CausalJudge(Seq2SeqJudge):
-    """A decoder that writes its label behind the prompt, as AttrScore's Alpaca does.
+    """A decoder that writes its label after the prompt, like AttrScore's Alpaca.
 
-    Args and errors are those of ``Seq2SeqJudge``.
+    Arguments and errors are those of ``Seq2SeqJudge``.
     """
 
     _task = "AutoModelForCausalLM"
 
     def _answer(self, answer: str) -> list[int]:
-        # Behind a prompt it may have other tokens than by itself.
+        # After a prompt, an answer may have other tokens than on its own.
         before, whole = (self._ids(self._style.prompt + text) for text in ("", answer))
         return whole[len(before) :] if whole[: len(before)] == before else self._ids(answer, special=False)
 
     def _inputs(self, batch: list[TokenizedInput]) -> dict[str, Any]:
-        # On the left, so that what is written follows the prompt.
+        # Pad on the left, so that the output follows the prompt.
         torch = library("torch")
         length = max(len(item.ids) for item in batch)
         ids = [[self._loaded.pad] * (length - len(item.ids)) + item.ids for item in batch]
@@ -384,7 +383,7 @@ class CausalJudge(Seq2SeqJudge):
 
 
 def _without_sampling(model: Any, checkpoint: Checkpoint, needs_start: bool) -> None:
-    """Keep of a checkpoint's way to generate what its architecture needs; beams and sampling are left."""
+    """Keep only the generation settings that the architecture needs, without beams and sampling."""
     own = model.generation_config
     kept = ("decoder_start_token_id", "bos_token_id", "eos_token_id", "forced_bos_token_id")
     if needs_start and own.decoder_start_token_id is None and own.bos_token_id is None:

@@ -27,7 +27,7 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True)
 class LabelMeaning:
-    """What a label says, and the column of a judge's probabilities that it stands for."""
+    """Meaning of a label, and its column of probabilities."""
 
     column: Literal["entails", "contradicts", "neutral"]
     meaning: str = ""
@@ -38,22 +38,22 @@ _AS_LABEL = 'Answer with one JSON object and nothing else: {"label": "..."}, wit
 _AS_LETTER = "Answer with the letter of one label above and nothing else: {letters}."
 
 _ALTERNATIVES = 20
-"""First tokens to be told of: as many as services allow."""
+"""Number of first tokens to request: the maximum of most services."""
 
 _LEAST_MASS = 0.01
-"""Of the probability, the letters have at least so much together; else the model answers something else."""
+"""Minimum total probability of the letters; below it, the model is answering something else."""
 
 _IN_VAIN = 3
-"""Pairs in a row without any letter, after which the model is no longer asked for one."""
+"""After this number of consecutive pairs without any letter, the model is no longer asked for one."""
 
 
 @dataclass(frozen=True)
 class JudgePrompt(Prompt):
-    """A question put to a language model whose answer is one of a few labels.
+    """A question for a language model with a few labels as possible answers.
 
-    It has the slots ``{labels}`` in ``system``, ``{reference}`` and ``{claim}`` in ``user``, and ``{question}`` there
-    where the user's question is shown. ``{answer}`` in ``system`` is where it is told how to answer: with a label in
-    JSON, or with the letter of one; a prompt without it can only be answered as it says itself, by a label.
+    Its slots are ``{labels}`` in ``system``, ``{reference}`` and ``{claim}`` in ``user``, and optionally ``{question}``
+    in ``user`` for the user's question. ``{answer}`` in ``system`` is replaced by the form of the answer: a label in
+    JSON, or the letter of a label. A prompt without it can only be answered in its own way, by a label.
     """
 
     labels: Mapping[str, LabelMeaning] = field(default_factory=dict[str, LabelMeaning])
@@ -65,7 +65,7 @@ class JudgePrompt(Prompt):
 
     @property
     def reads_question(self) -> bool:
-        """Whether the user's question is shown."""
+        """Whether the prompt shows the user's question."""
         return "question" in slots(self.user)
 
     @property
@@ -80,20 +80,20 @@ class JudgePrompt(Prompt):
 
     @property
     def signature(self) -> str:
-        """Name, version and hash of all that is fixed in it."""
+        """Name, version and hash of all fixed text."""
         return self.signed_as(by_letter=False)
 
     def signed_as(self, by_letter: bool) -> str:
-        """The signature of the prompt answered in one of the ways."""
+        """Return the signature of the prompt for one form of answer."""
         system, user = self.messages(Pair("", "", ""), by_letter)
         name = f"{self.name}(letters)" if by_letter else self.name
         return signed(name, f"{system.text}{system.text}\n{user.text}")
 
     def messages(self, pair: Pair, by_letter: bool = False) -> tuple[Message, Message]:
-        """The prompt for a pair.
+        """Fill the prompt for a pair.
 
-        Tags and a model's control tokens in its texts are made harmless, so that no text can end its own block or
-        open a turn of the conversation.
+        Tags and control tokens in the texts are neutralized, so that no text can end its own block or start a turn of
+        the conversation.
         """
         if by_letter:
             listed = [f"{letter}. {label}: {self.labels[label].meaning}" for letter, label in self.letters.items()]
@@ -113,19 +113,19 @@ class JudgePrompt(Prompt):
 
     @cached_property
     def reply(self) -> type[BaseModel]:
-        """The shape of an answer: one of the labels."""
+        """The schema of an answer: one of the labels."""
         one_of: Any = Literal[tuple(self.columns)]
         return create_model("Answer", __config__=ConfigDict(extra="forbid"), label=(one_of, ...))
 
     def label_in(self, text: str) -> str | None:
-        """The label of a reply that was to be a letter, or is the label in JSON all the same."""
+        """Return the label of a reply that should be a letter, or is the label in JSON after all."""
         try:
             return getattr(parse(text, self.reply), "label")  # noqa: B009
         except ValueError:
             return self.letters.get(_letter_of(text))
 
     def read(self, alternatives: Sequence[Alternative]) -> Judgement | None:
-        """The judgement that the likeliest first tokens come to; None where they are no letters of labels."""
+        """Convert the likeliest first tokens to a judgement; None if they are not letters of labels."""
         mass = dict.fromkeys(self.labels, 0.0)
         for token, logprob in alternatives:
             if label := self.letters.get(_letter_of(token)):
@@ -143,9 +143,9 @@ class JudgePrompt(Prompt):
 
 @dataclass(frozen=True)
 class VerbatimJudgePrompt:
-    """A question to a language model that is sent word for word, and whose reply is read for one of the labels.
+    """A question for a language model that is sent word for word. Its reply is searched for one of the labels.
 
-    Its slots are ``{claim}``, ``{reference}`` and ``{question}``, filled with the bare texts.
+    Its slots are ``{claim}``, ``{reference}`` and ``{question}``, filled with the unmodified texts.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -163,7 +163,7 @@ class VerbatimJudgePrompt:
         expect_slots(self.name, self.turns, ["claim"])
         if len(self.labels) < 2:
             raise InputError(
-                f"expected prompt {self.name} to have two labels or more; found {len(self.labels)}. Add it."
+                f"expected prompt {self.name} to have at least two labels; found {len(self.labels)}. Add it."
             )
 
     @property
@@ -173,24 +173,24 @@ class VerbatimJudgePrompt:
 
     @property
     def reads_question(self) -> bool:
-        """Whether the user's question is shown."""
+        """Whether the prompt shows the user's question."""
         return any("{question}" in turn.text for turn in self.turns)
 
     @property
     def signature(self) -> str:
-        """Name, version, that it is verbatim, and the hash of all that is fixed in it."""
+        """Name, version, the word verbatim, and the hash of all fixed text."""
         turns = [[turn.role, turn.text] for turn in self.turns]
         return sign_verbatim(self.name, [turns, {label: item.column for label, item in self.labels.items()}])
 
     def messages(self, pair: Pair) -> tuple[Message, ...]:
-        """What is sent for a pair."""
+        """Fill the prompt for a pair."""
         given = {"claim": pair.claim, "reference": pair.premise, "question": pair.question or ""}
         return fill_turns(self.turns, given)
 
     def label_in(self, reply: str) -> str | None:
-        """The label that a reply says; None where it says none, or several.
+        """Return the label in a reply; None if it has none, or several.
 
-        A label within a longer one ("attributable" in "not attributable") is not said.
+        A label within a longer one ("attributable" in "not attributable") does not count.
         """
         ordered = sorted(self.labels, key=len, reverse=True)
         said = {_bare(label): label for label in ordered}
@@ -206,10 +206,10 @@ def _bare(text: str) -> str:
 
 
 def load_judge_prompt(path: Path) -> JudgePrompt | VerbatimJudgePrompt:
-    """The prompt for judges in a file.
+    """Read a judge's prompt from a file.
 
     Raises:
-        InputError: It is not there, or no such prompt.
+        InputError: The file does not exist, or is not such a prompt.
     """
     if is_verbatim(path):
         return read_prompt(path, VerbatimJudgePrompt, with_turns)
@@ -217,27 +217,27 @@ def load_judge_prompt(path: Path) -> JudgePrompt | VerbatimJudgePrompt:
     expect_known_slots(str(path), "system", found.system, ("labels",), ("answer", "question", "reference", "claim"))
     expect_known_slots(str(path), "user", found.user, ("claim", "reference"), ("question", "labels", "answer"))
     if len(found.labels) < 2:
-        raise InputError(f"expected prompt {path} to have two labels or more; found {len(found.labels)}. Add them.")
+        raise InputError(f"expected prompt {path} to have at least two labels; found {len(found.labels)}. Add them.")
     return found
 
 
 PROMPTS = {path.stem: read_prompt(path, JudgePrompt) for path in sorted(_FOLDER.glob("*.toml"))}
-"""The prompts there are: BioACE's binary, ternary and nugget ones, and Reason and Verify's."""
+"""The bundled prompts: BioACE's binary, ternary and nugget ones, and Reason and Verify's."""
 
 
 class LlmJudge:
     """Asks a language model for one of a prompt's labels, at temperature 0.
 
-    With ``probabilities`` it is asked for the letter of a label, and the probabilities that it gives to the letters are
-    read. Where the service does not tell them, or the model answers something else, it is asked for the label, and the
-    judgement says so and is not ``graded``. A model asked in vain for some pairs is only asked for labels from then on.
+    With ``probabilities``, it is asked for the letter of a label, and the probabilities of the letters are read. If the
+    service does not return them, or the model answers something else, it is asked for the label instead; the judgement
+    then has a note and is not ``graded``. After several such pairs the model is only asked for labels.
 
-    An answer that cannot be read, after one request to repair it, is a failed judgement with the answer kept.
+    An answer that cannot be parsed, after one request to repair it, is a failed judgement that keeps the answer.
 
     Args:
         llm: The model.
         prompt: The question.
-        probabilities: Whether to read the probabilities of labels; without, it says a label alone.
+        probabilities: Whether to read the probabilities of labels; otherwise it returns labels only.
     """
 
     def __init__(self, llm: LLM, prompt: JudgePrompt | VerbatimJudgePrompt, probabilities: bool = True) -> None:
@@ -245,12 +245,12 @@ class LlmJudge:
         self.prompt = prompt
         self._in_vain = 0
         by_letter = probabilities and isinstance(prompt, JudgePrompt) and prompt.has_letters
-        # This service has no way to ask.
+        # This service cannot return probabilities.
         self.graded = by_letter and llm.spec.provider != "anthropic"
 
     @property
     def signature(self) -> str:
-        """The prompt's name, version and hash, and the model's name."""
+        """Name, version and hash of the prompt, and the model's name."""
         prompt = self.prompt
         temperature = prompt.temperature if isinstance(prompt, VerbatimJudgePrompt) else 0.0
         at = "own" if temperature is None else f"{temperature:g}"
@@ -259,21 +259,21 @@ class LlmJudge:
 
     @property
     def pairs_at_once(self) -> int:
-        """Enough to keep the model busy, few enough to see answers come."""
+        """Enough to keep the model busy, few enough that results keep coming."""
         return 16 * self.llm.concurrency
 
     @property
     def reads_question(self) -> bool:
-        """As the prompt says."""
+        """Whether the prompt shows the user's question."""
         return self.prompt.reads_question
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
+        """Calls made so far and their cost."""
         return self.llm.ledger
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One call a pair, several at a time."""
+        """Make one call per pair, several at a time."""
         return self.llm.each(pairs, self._one)
 
     async def _one(self, pair: Pair) -> Judgement:
@@ -289,11 +289,11 @@ class LlmJudge:
         return judgement._replace(note="; ".join(filter(None, (_NO_PROBABILITIES, judgement.note))))
 
     async def _letter(self, prompt: JudgePrompt, pair: Pair) -> Judgement | None:
-        """The judgement by letters' probabilities, or the label that was said without any; None where neither came."""
+        """Ask for a letter. Return the judgement by probabilities or by the label alone; None if neither came."""
         request = ChatRequest(prompt.messages(pair, by_letter=True), max_tokens=1, alternatives=_ALTERNATIVES)
         reply = await self.llm.complete(request)
         if isinstance(reply, CallFailure):
-            # A model that thinks first does not come to its first word; else asking otherwise would fail alike.
+            # A model that thinks first does not reach its first word; other failures would happen for labels too.
             if MORE_ROOM not in reply.reason:
                 return Judgement.failed(reply.reason, reply.raw)
             self._in_vain += 1
@@ -313,7 +313,7 @@ class LlmJudge:
         return _with_temperature(Judgement.certain(prompt.columns[label], label), found.completion)
 
     async def _as_it_stands(self, prompt: VerbatimJudgePrompt, pair: Pair) -> Judgement:
-        """Asked once: whoever asks again asks something else."""
+        """Ask only once: a repair request would be another prompt."""
         room = prompt.max_tokens or self.llm.settings.reply_tokens
         reply = await self.llm.complete(ChatRequest(prompt.messages(pair), room, prompt.temperature))
         if isinstance(reply, CallFailure):
@@ -334,5 +334,5 @@ _NO_PROBABILITIES = "a label without probabilities: the model does not tell them
 
 
 def _letter_of(text: str) -> str:
-    """A letter without what models put around it."""
+    """Return a letter without the characters that models put around it."""
     return text.strip().strip("*().\"'`").upper()

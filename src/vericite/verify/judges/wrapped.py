@@ -1,8 +1,8 @@
-"""Judges around another judge: calibrated to labels of one's own, and remembered on disk.
+"""Judges that wrap another judge: calibrated on the user's labels, or cached on disk.
 
-A calibration is a temperature and biases. The file of what a judge has judged before, in whatever run, holds hashes and
-judgements, none of the texts. It knows a judge by its signature: one that comes to judge otherwise needs another. Our
-own tell which weights they have, not what turns texts into tokens and runs them; that is part of every key in the file.
+A calibration is a temperature and biases. The cache holds hashes and judgements of all runs, but no texts. It knows a
+judge by its signature: a judge that changes its judgements needs a new one. The signatures of our own judges name the
+weights. The versions of tokenization and runtime are part of each key in the file.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ Bias = Annotated[float, Field(ge=-100, le=100)]
 
 
 class Shift(Record):
-    """A figure before and after calibrating, from pairs that it was not fitted to."""
+    """A figure before and after calibration, on pairs that were not used for the fit."""
 
     before: float
     after: float
 
 
 class CalibrationFigures(Record):
-    """What calibrating changed on the labels, each pair left out of the fit that is measured on it."""
+    """Effect of calibration on the labels; each pair is left out of the fit that is measured on it."""
 
     groups: int
     folds: int
@@ -67,17 +67,17 @@ class CalibrationFigures(Record):
 
 
 class StoredCalibration(Record):
-    """A judge with what was fitted to labels.
+    """A judge with its fitted calibration.
 
     Attributes:
-        form: The version of this form of file.
-        judge: The name of the judge that was calibrated.
-        signature: That judge's signature at the time.
-        temperature: Probabilities are raised to its inverse.
-        bias: They are then multiplied by its exponential: for entails, contradicts and neutral.
-        abstain_below: Below this probability a verdict is abstained from, unless another is given.
-        n: Pairs it was fitted on.
-        date: The day.
+        form: Version of this file format.
+        judge: Name of the calibrated judge.
+        signature: Signature of that judge when it was calibrated.
+        temperature: Probabilities are raised to the inverse of this.
+        bias: Probabilities are then multiplied by the exponential of this: for entails, contradicts and neutral.
+        abstain_below: Default threshold below which a verdict becomes an abstention.
+        n: Number of pairs used for the fit.
+        date: Date of the calibration.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -94,13 +94,13 @@ class StoredCalibration(Record):
 
     @property
     def hash8(self) -> str:
-        """Eight hexadecimal digits for what changes verdicts."""
+        """Eight hexadecimal digits of a hash of what changes verdicts."""
         fields = (self.judge, self.temperature, self.bias, self.abstain_below)
         return hashlib.sha256(repr(fields).encode()).hexdigest()[:8]
 
     @property
     def summary(self) -> str:
-        """It in a line."""
+        """One-line summary."""
         bias = "" if not any(self.bias) else " with bias {:+.2f} {:+.2f} {:+.2f}".format(*self.bias)
         bar = f"abstains below {self.abstain_below:.2f}" if self.abstain_below else "never abstains"
         made = f"calibrated on {self.n} pairs, {self.date}"
@@ -108,15 +108,15 @@ class StoredCalibration(Record):
 
 
 def home() -> Path | None:
-    """``$VERICITE_HOME``, else ``$XDG_CONFIG_HOME/vericite``, else ``~/.config/vericite``; None without a home."""
+    """Return ``$VERICITE_HOME``, ``$XDG_CONFIG_HOME/vericite`` or ``~/.config/vericite``; None without a home."""
     return own_folder(HOME, "XDG_CONFIG_HOME", "~/.config")
 
 
 def stored_path(name: str) -> Path:
-    """Where the judge of this name is kept, if it is.
+    """Return the path of the calibrated judge with this name.
 
     Raises:
-        InputError: It is no name for one, or there is no folder for any.
+        InputError: The name is invalid, or there is no home folder.
     """
     if not NAME.fullmatch(name):
         raise InputError(
@@ -125,19 +125,19 @@ def stored_path(name: str) -> Path:
     folder = home()
     if folder is None:
         raise InputError(
-            "expected a folder for calibrated judges; found none: there is no such home. Set VERICITE_HOME to a folder."
+            "expected a folder for calibrated judges; found none: no home folder. Set VERICITE_HOME to a folder."
         )
     return folder / "judges" / f"{name}{SUFFIX}"
 
 
 def is_stored(name: str) -> bool:
-    """Whether a calibrated judge of this name is kept."""
-    # Path's own is_file raises where a folder may not be looked into.
+    """Whether a calibrated judge with this name is stored."""
+    # Path.is_file raises if the folder may not be read.
     return bool(NAME.fullmatch(name)) and home() is not None and os.path.isfile(stored_path(name))
 
 
 def stored_names() -> tuple[str, ...]:
-    """The names of those that are kept, sorted."""
+    """Return the names of stored judges, sorted."""
     return tuple(sorted(_names()))
 
 
@@ -151,22 +151,22 @@ def _names() -> Iterator[str]:
 
 
 def named_file(name: str) -> Path:
-    """The file that a user names.
+    """Return the path of a file that the user named.
 
     Raises:
-        InputError: It is in a home that is none.
+        InputError: The path starts with an unknown home folder.
     """
     path = expanded(name)
     if path is None:
-        raise InputError(f"expected a calibrated judge's file; found {name}: there is no such home. Name its folder.")
+        raise InputError(f"expected a calibrated judge's file; found {name}: unknown home folder. Name its folder.")
     return path
 
 
 def read_stored(path: Path) -> StoredCalibration:
-    """A file that ``vericite calibrate`` wrote.
+    """Read a file that ``vericite calibrate`` wrote.
 
     Raises:
-        InputError: It cannot be read, or is none.
+        InputError: The file cannot be read, or is not such a file.
     """
     return read_fitted(
         StoredCalibration, path, "a calibrated judge's file, as `vericite calibrate` writes it", "Calibrate again."
@@ -174,10 +174,10 @@ def read_stored(path: Path) -> StoredCalibration:
 
 
 def make_folder(path: Path) -> None:
-    """The folder that judges are kept in, for its owner alone where it is new.
+    """Create the folder for judges; a new one is for its owner only.
 
     Raises:
-        InputError: It cannot be made.
+        InputError: The folder cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -188,24 +188,24 @@ def make_folder(path: Path) -> None:
 
 
 class StaleCalibrationWarning(UserWarning):
-    """A judge is not the one that was calibrated under a name."""
+    """The judge differs from the one that was calibrated."""
 
 
 class CalibratedJudge:
-    """The judge ``base``, its probabilities raised to 1/temperature, times the exponential of the biases.
+    """The judge ``base``, its probabilities raised to 1/temperature and multiplied by the exponential of the biases.
 
-    Without biases no label changes, only how sure it is. It reads as much as ``base``, and as fast.
+    Without biases only the probabilities change, never the labels. It reads as much as ``base``, and as fast.
 
     Attributes:
-        abstain_below: The threshold that was fitted; whoever puts the judge into a protocol decides whether to use it.
+        abstain_below: The fitted threshold; the caller who puts the judge into a protocol decides whether to use it.
 
     Raises:
-        InputError: ``base`` only says labels.
+        InputError: ``base`` only returns labels.
     """
 
     def __init__(self, base: Judge, stored: StoredCalibration, name: str) -> None:
         if not traits_of(base).graded:
-            raise InputError(f"expected a judge with probabilities under {name}; {base.signature} only says a label")
+            raise InputError(f"expected a judge with probabilities under {name}; {base.signature} only returns labels")
         self.base = base
         self.stored = stored
         self.abstain_below = stored.abstain_below
@@ -221,61 +221,61 @@ class CalibratedJudge:
 
     @property
     def ledger(self) -> object:
-        """The base judge's, if it has one."""
+        """The base judge's ledger, if it has one."""
         return ledger_of(self.base)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """The base judge's judgements; failures, and labels without probabilities, as they are."""
+        """Yield calibrated judgements; failures and labels without probabilities are not changed."""
         return map(self.calibrated, self.base.judge(pairs))
 
     def calibrated(self, judgement: Judgement) -> Judgement:
-        """A judgement of the base judge as this one gives it."""
+        """Calibrate a judgement of the base judge."""
         if judgement.failure is not None or not judgement.graded:
             return judgement
         before = judgement.probabilities
         if np.shape(before) != (len(COLUMNS),) or not np.isfinite(before).all() or not before.sum() > 0:
-            # What is wrong with it is for those to say who asked.
+            # Invalid probabilities are reported by the caller.
             return judgement
         row = np.asarray(before, dtype=np.float64)
         after = temperature_scaled(row, self.stored.temperature, self.stored.bias).astype(np.float32)
-        # The base judge's own label stands for a verdict that is no longer given.
+        # The base judge's native label may belong to another verdict now.
         native = judgement.native if before[after.argmax()] == before.max() else None
         return judgement._replace(probabilities=after, native=native)
 
 
 FILE = "judgements.sqlite"
-"""Its name in the cache's folder."""
+"""File name in the cache folder."""
 
 _TABLE = "judgement_2"
-"""Where rows come to mean something else, the table gets another name. (The first had its form in its keys.)"""
+"""A table name changes with the meaning of its rows. (The first one has the version in its keys.)"""
 
 _ENCODER = 2
-"""To be raised where ``vericite.models`` comes to make other tokens of a text, or to read them otherwise."""
+"""Increase this if ``vericite.models`` changes how it tokenizes or reads texts."""
 
 _MOST = 2_000_000
-"""Judgements in a file; some 140 MB."""
+"""Maximum number of judgements in a file, about 140 MB."""
 
 _HIGHEST = f"SELECT max(rowid) FROM {_TABLE}"
-"""About how many there are, without counting: rows are never deleted."""
+"""Estimates their number without counting: rows are never deleted."""
 
 _FIRST, _LARGEST = 256, 4096
 _SECONDS = 10.0
-"""Pairs read ahead, and kept together when they are judged. From the first number it doubles for as long as that takes
-no longer than this: a quick judge gets enough to fill its batches, and a slow one that is killed loses little."""
+"""Pairs to read ahead and store together. Starting from the first number, it doubles as long as judging them takes no
+longer than this time. A fast judge gets full batches, and a slow one that is killed loses little."""
 
 _STORED = np.dtype("<f4")
 
 
 class CachedJudge:
-    """A judge's judgements, from the file where it has made them before. Failures are made anew each time.
+    """Reads judgements from a file if the judge has made them before. Failures are never stored.
 
-    It has the traits of the judge. Of a calibrated judge the one under it is
-    cached, so that another calibration finds its judgements too. A judge that keeps its own replies, as those that
-    ask language models do, gains nothing by it.
+    It has the traits of its judge. For a calibrated judge, the base judge is
+    cached, so that another calibration can use the same judgements. A judge that caches its own replies, such as a
+    language model, gains nothing.
 
     Args:
-        judge: Who judges what is not in the file.
-        file: The file, shared by all judges; None for none. Let go of with ``close``, or at the end of a ``with``.
+        judge: Judges what is not in the file.
+        file: The file, shared by all judges; None for no file. Closed by ``close`` or the end of a ``with`` block.
     """
 
     def __init__(self, judge: Judge, file: Path | None) -> None:
@@ -288,14 +288,14 @@ class CachedJudge:
 
     @property
     def signature(self) -> str:
-        """The judge's own."""
+        """The judge's own signature."""
         return self._judge.signature
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One judgement a pair, in their order; reads ahead.
+        """Yield one judgement per pair, in order; reads ahead.
 
         Raises:
-            PluginError: The judge raised something of its own, or gave too few or too many.
+            PluginError: The judge raised another exception, or returned too few or too many judgements.
         """
         if self._store is None:
             yield from self._judge.judge(pairs)
@@ -309,7 +309,7 @@ class CachedJudge:
             yield from judgements if self._calibration is None else map(self._calibration.calibrated, judgements)
 
     def close(self) -> None:
-        """Let go of the file; used again, it opens again."""
+        """Close the file; it opens again when used."""
         if self._store is not None:
             self._store.close()
 
@@ -339,8 +339,8 @@ class CachedJudge:
         if (highest or 0) >= _MOST:
             self._full = True
             logging.getLogger(__name__).warning(
-                "expected fewer than %d judgements in %s; found about %d. What is new in this run is not kept. Delete "
-                "the file to begin anew, or do without it (llm.cache=false).",
+                "expected fewer than %d judgements in %s; found about %d. New ones of this run are not stored. Delete "
+                "the file to start over, or run without it (llm.cache=false).",
                 _MOST,
                 store.file,
                 highest,
@@ -350,22 +350,22 @@ class CachedJudge:
 
 
 def _store(file: Path) -> RowStore:
-    # Loads SQLite, which is not for those who keep nothing.
+    # Loads SQLite only when it is needed.
     from vericite.disk.store import Form, RowStore
 
     return RowStore(file, Form("judgements", _TABLE, "(key BLOB PRIMARY KEY, probabilities BLOB NOT NULL, rest TEXT)"))
 
 
 def _key(signature: str, pair: Pair) -> bytes:
-    """The key of a pair that a judge is asked about: equal ones share it, and nothing else does."""
-    # JSON marks where each text ends, and takes any text, also one that is no UTF-8.
+    """Return a key that equal pairs for a judge share, and no others."""
+    # JSON marks where each text ends, and can hold any text, even invalid Unicode.
     asked = json.dumps([_ENCODER, _runtime(), signature, pair.premise, pair.claim, pair.question])
     return blake2b(asked.encode(), digest_size=16).digest()
 
 
 @cache
 def _runtime() -> str:
-    """The version of what runs our own models; found without loading it where it is installed by its usual name."""
+    """Return the version of the runtime of our own models, without loading it if its package has the usual name."""
     try:
         return version("onnxruntime")
     except PackageNotFoundError:
@@ -375,7 +375,7 @@ def _runtime() -> str:
 
 
 def _row(key: bytes, judgement: Judgement) -> tuple[bytes, bytes, str | None] | None:
-    """A judgement as it is stored, or None for one that would not come back as it was."""
+    """Convert a judgement to a row; None if it could not be restored exactly."""
     probabilities, failure, note, native, raw, graded = judgement
     if failure is not None or raw is not None or probabilities.dtype != np.float32:
         return None
@@ -386,7 +386,7 @@ def _row(key: bytes, judgement: Judgement) -> tuple[bytes, bytes, str | None] | 
 
 
 def _judgement(row: tuple[Any, ...]) -> Judgement | None:
-    """The judgement, or None where the row is not one: then it is made anew."""
+    """Convert a row to a judgement; None if the row is invalid, so that the pair is judged again."""
     try:
         _, stored, rest = row
         probabilities = np.frombuffer(stored, _STORED).astype(np.float32)
@@ -400,5 +400,5 @@ def _judgement(row: tuple[Any, ...]) -> Judgement | None:
 
 
 def _is_text(value: object) -> bool:
-    # Another package's judge, or a damaged row, may hold anything.
+    # A row of another package's judge, or a damaged one, may hold anything.
     return isinstance(value, str | None)
