@@ -1,4 +1,4 @@
-"""What every record has in common, and records in JSON Lines files, out and back without loss."""
+"""Base classes of records, and reading and writing JSON Lines without loss."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ from vericite.errors import InputError, RecordError, ValuesError
 from vericite.records.digests import changed, known_digests, line_digest
 
 SCHEMA_VERSION = 1
-"""Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
+"""Version of the JSON form of the records; files of a later version are refused."""
 
 
 LONGEST_LINE = 1 << 26
-"""Bytes of a line at most: 64 MiB. A longer one is an error that costs itself alone."""
+"""Maximum bytes of a line: 64 MiB. A longer line is one bad record."""
 
 MOST_SKIPPED = 1 << 30
-"""Bytes of a line that is skipped because it is too long: 1 GiB. With a longer one the file is refused."""
+"""Maximum bytes of a line that is skipped for its length: 1 GiB. A file with a longer one is refused."""
 
 MOST_KEPT = 1 << 33
-"""Bytes of the standard input that are kept in a file at most: 8 GiB."""
+"""Maximum bytes of the standard input that are stored in a file: 8 GiB."""
 
 MOST_LINES = 10_000_000
-"""Lines that are read of the standard input or another pipe at most. A file may have more."""
+"""Maximum number of lines read from the standard input or another pipe. A file may have more."""
 
 MOST_FAULTS = 10_000
-"""Records that cannot be read at the beginning of a file, before it is refused as a whole."""
+"""Number of unreadable records at the start of a file after which the whole file is refused."""
 
 WAITED = 2.0
-"""Seconds without a byte from a pipe or a terminal after which it is told that the command waits."""
+"""Seconds without a byte from a pipe or a terminal until a message says that the command is waiting."""
 
 _LOG = logging.getLogger(__name__)
 
 STDIN = Path("-")
-"""The path that means the standard input."""
+"""The path of the standard input."""
 
 _GZIP = b"\x1f\x8b"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """The text, of the same length, with U+FFFD for halves of surrogate pairs, which no file can hold."""
+    """Replace lone surrogates, which cannot be written to a file, with U+FFFD; the length stays the same."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
@@ -66,12 +66,12 @@ class Record(BaseModel):
     """A frozen value. Unknown fields and values of another type are refused, not coerced.
 
     Raises:
-        ValuesError: A field is unknown, is lacking, or has another type.
+        ValuesError: A field is unknown, missing, or has another type.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    if not TYPE_CHECKING:  # Type checkers make it of the fields.
+    if not TYPE_CHECKING:  # Type checkers derive it from the fields.
 
         def __init__(self, /, **data: Any) -> None:
             try:
@@ -79,11 +79,11 @@ class Record(BaseModel):
             except ValidationError as error:
                 raise ValuesError(type(self).__name__, *first_problem(error, type(self))) from None
 
-        # As pydantic marks its own: records within records, and those out of JSON, are made without a call of it.
+        # As pydantic marks its own __init__: nested records, and those read from JSON, are built without calling it.
         __init__.__pydantic_base_init__ = True
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields changed; what was derived from the old ones is derived again."""
+        """Return a copy with some fields changed; cached properties are computed again."""
         copied = super().model_copy(update=update, deep=deep)
         for name in set(vars(copied)) - set(type(self).model_fields):
             vars(copied).pop(name)
@@ -91,7 +91,7 @@ class Record(BaseModel):
 
 
 class FrozenDict(dict[str, Any]):
-    """A mapping that cannot be changed, so that a record which holds one cannot either."""
+    """A mapping that cannot be changed, so that records with mappings are immutable too."""
 
     def _refuse(self, *_: object, **__: object) -> Never:
         raise TypeError("expected nothing to change a record's mapping; make a copy of the record with another")
@@ -113,7 +113,7 @@ Names = Annotated[Mapping[str, str], AfterValidator(FrozenDict)]
 
 
 class Span(Record):
-    """A half-open range of characters (Python code points) in some text."""
+    """A half-open range of characters (Python code points) in a text."""
 
     start: int
     end: int
@@ -126,11 +126,11 @@ class Span(Record):
 
     @property
     def slice(self) -> slice:
-        """The span as a slice, so that ``text[span.slice]`` is the text it covers."""
+        """The span as a slice: ``text[span.slice]`` is the text that it covers."""
         return slice(self.start, self.end)
 
     def shifted(self, by: int) -> Span:
-        """The same span in a text that has ``by`` more characters in front."""
+        """Return the span in a text with ``by`` more characters in front."""
         return Span(start=self.start + by, end=self.end + by)
 
 
@@ -138,10 +138,10 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse_record(kind: type[Model], line: str, path: Path | str, number: int) -> Model:
-    """Read one line as a record.
+    """Parse one line as a record.
 
     Raises:
-        RecordError: The line is no such record; names the file, the line and the field.
+        RecordError: The line is not such a record; names the file, the line and the field.
     """
     if problem := several_values(line):
         raise RecordError(path, number, None, problem)
@@ -152,13 +152,13 @@ def parse_record(kind: type[Model], line: str, path: Path | str, number: int) ->
 
 
 class SeveralValues(dict[str, Any]):
-    """A JSON object in which a name has several values; ``problem`` says which name."""
+    """A JSON object with a repeated name; ``problem`` says which."""
 
     problem: str = ""
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these names and values; ``SeveralValues`` if a name in it, or in an object within, comes twice."""
+    """Build the object of these pairs; ``SeveralValues`` if a name is repeated in it or in an object within."""
     made = dict(pairs)
     problem = ""
     if len(made) < len(pairs):
@@ -175,7 +175,7 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _within(value: object) -> Iterator[SeveralValues]:
-    """The faulty objects in a value: itself, or those in its lists."""
+    """Yield the objects with repeated names in a value: itself, or those in its lists."""
     if isinstance(value, SeveralValues):
         yield value
     elif isinstance(value, list):
@@ -187,7 +187,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=object_of, parse_int=str, parse_fl
 
 
 def several_values(text: str) -> str | None:
-    """Which name has several values in an object of this JSON, in words; None where there is none, or no JSON."""
+    """Describe a name that is repeated in an object of this JSON; None if there is none, or the text is not JSON."""
     try:
         value: object = _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -196,11 +196,11 @@ def several_values(text: str) -> str | None:
 
 
 def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
-    """Stream the records of a file, empty lines skipped.
+    """Stream the records of a file; empty lines are skipped.
 
     Raises:
         InputError: The file cannot be read.
-        RecordError: A line is no such record.
+        RecordError: A line is not such a record.
     """
     for _, item in number_jsonl(kind, path):
         if isinstance(item, RecordError):
@@ -209,7 +209,7 @@ def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
 
 
 def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | RecordError]]:
-    """Stream a file's records, each with its line, counted from 1; a bad line comes out as its error.
+    """Stream a file's records with their line numbers, from 1. A bad line yields its error.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -225,7 +225,7 @@ def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | R
 
 
 class Hope:
-    """Refuses a file of which nothing can be read, rather than list its faults for ever.
+    """Refuses a file of which nothing can be read, instead of listing all its errors.
 
     Args:
         path: The file.
@@ -237,10 +237,10 @@ class Hope:
         self._read = False
 
     def look(self, item: object) -> None:
-        """See the next record, or what is wrong with it.
+        """Check the next record or error.
 
         Raises:
-            InputError: It is one fault more than ``MOST_FAULTS``, and no record could be read.
+            InputError: There were more than ``MOST_FAULTS`` errors and no record.
         """
         self._read = self._read or not isinstance(item, RecordError)
         if self._read:
@@ -254,10 +254,10 @@ class Hope:
 
 
 def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
-    """Stream a file's lines that are not empty, each with its number.
+    """Stream a file's non-empty lines with their numbers.
 
-    A line that is not UTF-8 or too long comes out as its error, and so does the place where a gzip file breaks off, and
-    a line of a file with digests (``Lines``) that is not as it was written.
+    These yield their error: a line that is not UTF-8 or too long, the place where a gzip file breaks off, and a line
+    that was changed in a file with digests (``Lines``).
 
     Raises:
         InputError: The file cannot be read at all.
@@ -274,7 +274,7 @@ def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
                 if number > MOST_LINES and not path.is_file():
                     problem = f"at most {MOST_LINES:,} lines of a pipe or the standard input; found more"
                     raise InputError(f"expected {problem}. Write them to a file and name it")
-                # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
+                # Spreadsheets and editors on Windows write a byte order mark first.
                 line = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
                 if line and known is not None and line_digest(line) not in known:
                     raise RecordError(path, number, None, changed(path))
@@ -288,7 +288,7 @@ def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
 
 
 def _line(file: BinaryIO, path: Path, number: int) -> bytes | None:
-    """The next line, without more memory than the longest may take; None at the end."""
+    """Read the next line within the memory of the longest allowed one; None at the end."""
     line = file.readline(LONGEST_LINE + 1)
     if len(line) <= LONGEST_LINE:
         return line or None
@@ -313,7 +313,7 @@ def _decoded(raw: bytes, path: Path, number: int) -> str:
 
 @contextmanager
 def open_bytes(path: Path) -> Generator[BinaryIO]:
-    """A file's bytes, unpacked where gzip packed them; ``-`` is the standard input.
+    """Open a file's bytes and decompress gzip; ``-`` is the standard input.
 
     Raises:
         InputError: The file cannot be read.
@@ -329,20 +329,20 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
     except (OSError, ValueError) as error:
         if isinstance(error, BadGzipFile):
             raise InputError(f"expected a gzip file; found {path}: {error}") from None
-        # ValueError: a path with a zero byte in it.
+        # ValueError: a path with a null byte.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
 
 
 def open_told(path: Path) -> BinaryIO:
-    """A file opened for reading. Of a named pipe it is told if nobody writes to it, and then waited for.
+    """Open a file for reading. If it is a named pipe without a writer, say so and wait.
 
     Raises:
-        OSError: It cannot be opened.
+        OSError: The file cannot be opened.
     """
     if not path.is_fifo():
         return path.open("rb")
-    # Opened like this it does not wait in silence for somebody who writes.
+    # A plain open would wait silently for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     tell_waiting(descriptor, str(path), "Write to it")
     os.set_blocking(descriptor, True)
@@ -350,7 +350,7 @@ def open_told(path: Path) -> BinaryIO:
 
 
 def tell_waiting(descriptor: int, name: str, advice: str) -> None:
-    """Wait for the first byte of a pipe or terminal, and say so after a while."""
+    """Wait for the first byte of a pipe or terminal; after a while, say so."""
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN | select.POLLHUP)
@@ -358,12 +358,12 @@ def tell_waiting(descriptor: int, name: str, advice: str) -> None:
             _LOG.warning("waiting for %s, which has sent nothing yet. %s, or end with Ctrl+C", name, advice)
             poll.poll()
     except (AttributeError, OSError, ValueError):
-        # Systems that cannot look ahead wait when they read.
+        # Systems that cannot poll wait when they read.
         return
 
 
 def expect_end(path: Path, file: BinaryIO) -> None:
-    """Refuse a device such as ``/dev/zero``, which never ends; a terminal, a pipe and ``/dev/null`` do.
+    """Refuse a device that never ends, such as ``/dev/zero``; terminals, pipes and ``/dev/null`` end.
 
     Raises:
         InputError: The file is such a device.
@@ -375,7 +375,7 @@ def expect_end(path: Path, file: BinaryIO) -> None:
 
 
 def unpacked(file: BinaryIO) -> GzipFile | BufferedReader[RawIOBase]:
-    """The bytes that gzip packed, or the file itself where it did not."""
+    """Return the decompressed bytes of a gzip file, or the file itself."""
     raw = cast(RawIOBase, file)
     stream = cast("BufferedReader[RawIOBase]", file) if isinstance(file, BufferedReader) else BufferedReader(raw)
     return GzipFile(fileobj=stream) if stream.peek(2)[:2] == _GZIP else stream
@@ -392,7 +392,7 @@ class _StandardInput:
 
     @contextmanager
     def opened(self, packed: bool = False) -> Generator[BinaryIO]:
-        """Its bytes, unpacked, or ``packed`` as they came."""
+        """Open its bytes, decompressed, or with ``packed`` as they came."""
         self._begin()
         if self._kept is None:
             yield cast(BinaryIO, self._raw if packed else self._stream)
@@ -401,7 +401,7 @@ class _StandardInput:
             yield cast(BinaryIO, file if packed else unpacked(file))
 
     def head(self) -> bytes:
-        """Its first bytes, unpacked, which stay to be read."""
+        """Return its first bytes, decompressed; they can still be read."""
         self._begin()
         if self._kept is not None:
             with self.opened() as file:
@@ -409,13 +409,13 @@ class _StandardInput:
         start = self._raw.peek(2)
         if not start.startswith(_GZIP):
             return start[:4]
-        # Not through the unpacked stream, which would take more of the packed one than can be given back.
+        # Do not use the decompressed stream: it would read ahead more bytes than can be given back.
         with suppress(zlib.error):
             return zlib.decompressobj(wbits=31).decompress(start, 4)
         return b""
 
     def keep(self) -> Path:
-        """Write all of it to a file, so that it can be read again; the file goes when the process ends."""
+        """Write all of it to a temporary file, so that it can be read again."""
         self._begin()
         if self._kept is None:
             self._kept = NamedTemporaryFile(prefix="vericite-")
@@ -429,7 +429,7 @@ class _StandardInput:
         if self._kept is not None:
             self._kept.close()
         self._source, self._kept = sys.stdin.buffer, None
-        with suppress(OSError, ValueError):  # A test's input is no file.
+        with suppress(OSError, ValueError):  # In tests, the input is not a file.
             tell_waiting(sys.stdin.buffer.fileno(), "the standard input", "Type or pipe the records")
         raw = cast(RawIOBase, sys.stdin.buffer)
         self._raw = cast("BufferedReader[Any]", raw) if isinstance(raw, BufferedReader) else BufferedReader(raw)
@@ -437,10 +437,10 @@ class _StandardInput:
 
 
 def _copy(source: BufferedReader[Any], to: IO[bytes]) -> None:
-    """All that comes, up to ``MOST_KEPT``.
+    """Copy at most ``MOST_KEPT`` bytes.
 
     Raises:
-        InputError: More comes.
+        InputError: There are more.
     """
     length = 0
     while chunk := source.read(1 << 20):
@@ -462,27 +462,27 @@ def write_jsonl(records: Iterable[BaseModel], file: IO[str]) -> None:
 
 
 def to_json(record: BaseModel) -> str:
-    """A record as one line of JSON."""
+    """Convert a record to one line of JSON."""
     return record.model_dump_json()
 
 
 _MOST_LOOKED_AT = 50
-"""Problems among which a misspelt field is looked for: each is compared with every name."""
+"""Number of problems in which a misspelt field is looked for: each is compared with every name."""
 
 
 def renamed(name: str, *before: str) -> AliasChoices:
-    """For ``validation_alias``: a field is also read under the names that it had in older files."""
+    """Return the ``validation_alias`` of a field that older files have under other names."""
     return AliasChoices(name, *before)
 
 
 def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | None = None) -> tuple[str | None, str]:
-    """The field and the wording of the first of pydantic's complaints, and how many more there are.
+    """Return the field and the wording of pydantic's first problem, with the number of others.
 
-    A misspelt field comes before the one that it leaves missing.
+    A misspelt field comes before the missing field that it causes.
 
     Args:
-        error: What pydantic says, or what a record's constructor made of that.
-        kind: What was to be made, whose fields may be meant by an unknown one.
+        error: The error of pydantic, or of a record's constructor.
+        kind: The class of the record; its fields are suggested for unknown ones.
     """
     if isinstance(error, ValuesError):
         return error.field, error.problem
@@ -496,14 +496,14 @@ def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | 
             if close := get_close_matches(str(name), known, n=1):
                 first, meant = problem, f", perhaps for {close[0]!r}"
                 break
-    # A part in angle brackets is the name of a union's form, not of a field.
+    # A part in angle brackets is the name of a union member, not of a field.
     field = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<")) or None
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return field, _wording(first) + meant + more
 
 
 def _fields_within(kind: object, place: Sequence[str | int]) -> list[str]:
-    """The fields of the record at a place within one of this kind; none where it is not told."""
+    """Return the fields of the record at a place inside this type; none if it is unclear."""
     for part in place:
         if isinstance(part, str):
             field = _model_in(kind).get(part)
@@ -512,7 +512,7 @@ def _fields_within(kind: object, place: Sequence[str | int]) -> list[str]:
 
 
 def _model_in(kind: object) -> Mapping[str, FieldInfo]:
-    """The fields of the one record that a type holds, as a list or an option of it."""
+    """Return the fields of the one record class in a type, for example in a list or an optional."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields
     held = [fields for inner in get_args(kind) if (fields := _model_in(inner))]
@@ -536,7 +536,7 @@ def _wording(problem: Any) -> str:
         )
     if problem["type"] == "tuple_type" and isinstance(problem["input"], list):
         return "expected a tuple; found a list"
-    # A text may be as long as the file that it is in.
+    # A text may be as long as its file.
     value = problem["input"][:200] if isinstance(problem["input"], str) else problem["input"]
     found = json.dumps(value, ensure_ascii=False, default=str)
     return f"{_expectation(message)}; found {found if len(found) <= 80 else found[:77] + '...'}"
@@ -555,7 +555,7 @@ _PLAIN = {
 
 
 def _expectation(message: str) -> str:
-    """Pydantic's complaint as an expectation: what stands there is what should have."""
+    """Turn pydantic's message into what was expected."""
     subject, should, what = message.partition(" should ")
     if not should:
         return f"expected something else: {message}"

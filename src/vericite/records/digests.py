@@ -1,6 +1,6 @@
-"""Digests of the lines of a file that we keep, in a hidden file next to it, so that damage is seen when it is read.
+"""Digests of the lines of our files, in a hidden file next to them, so that damage is detected when they are read.
 
-People may remove lines and change their order. A line that holds something else than was written is refused.
+Users may remove lines and change their order. A line with changed content is refused.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ CHANGED = "expected the line as it was written; found other bytes"
 
 
 def digests_file(path: Path) -> Path:
-    """The file of digests that belongs to a file of lines."""
+    """Return the path of the digests of a file."""
     return path.with_name(f".{path.name}.digests")
 
 
 def line_digest(line: bytes) -> str:
-    """The digest of a line without its end."""
+    """Return the digest of a line without its end."""
     return blake2b(line.strip(), digest_size=8).hexdigest()
 
 
 def as_entries(lines: Iterable[bytes]) -> str:
-    """What is appended to the file of digests for these lines."""
-    # The line end comes first: an entry that was torn when it was written does not spoil the next one.
+    """Return the text to append to the file of digests for these lines."""
+    # The line end comes first, so that an incomplete entry does not spoil the next one.
     return "".join(f"\n{line_digest(line)}" for line in lines if line.strip())
 
 
 def known_digests(path: Path) -> frozenset[str] | None:
-    """The digests of the lines of a file; None if it has none, so that nothing can be said of its lines.
+    """Return the digests of a file's lines; None if it has no file of digests.
 
     Raises:
         OSError: The file of digests cannot be read.
@@ -43,7 +43,7 @@ def known_digests(path: Path) -> frozenset[str] | None:
 
 
 def changed(path: Path) -> str:
-    """What to say of a line that was changed."""
+    """Return the message for a changed line."""
     return (
         f"{CHANGED}. Restore {path.name} from a copy, or remove the line; if the change is yours, remove "
         f"{digests_file(path).name} next to it"

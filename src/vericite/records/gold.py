@@ -1,6 +1,6 @@
-"""What is known of a right answer, and what assessors said of answers: gold, labels, labelled citations.
+"""Right answers, and assessors' labels of answers: gold, labels, labelled citations.
 
-Each is a line of a JSON Lines file and belongs to a question by its ``id``.
+Each is a line of a JSON Lines file, and belongs to a question by its ``id``.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from vericite.records.base import FloatMap, FrozenDict, Names, Record
 from vericite.records.values import Question, QuestionType
 
 CitationLabel = Literal["supports", "contradicts", "neutral", "irrelevant"]
-"""What an assessor says of a citation, as BioGen's assessors do; neutral and irrelevant are counted alike."""
+"""An assessor's label of a citation, as in BioGen; neutral and irrelevant are counted alike."""
 _VERDICTS_WORDS: dict[object, CitationLabel] = {"supported": "supports", "contradicted": "contradicts"}
-"""What verdicts and labels to calibrate by call the same."""
+"""The same labels in the words of verdicts and of labels to calibrate by."""
 SentenceLabel = Literal["required", "borderline", "unnecessary", "inappropriate"]
-"""What an assessor says of a sentence of an answer, as BioGen's assessors do."""
+"""An assessor's label of a sentence, as in BioGen."""
 
 _TOP_GRADE = 100
-"""What nDCG is computed with counts documents of each whole grade."""
+"""The library that computes nDCG counts documents by integer grade."""
 
 
 class GoldSentence(Record):
-    """The documents that a sentence of an answer ought to cite; ``sentence`` is its number in the answer, from 0."""
+    """The documents that a sentence of an answer should cite; ``sentence`` is its number, from 0."""
 
     sentence: int = Field(ge=0)
     documents: tuple[str, ...]
 
 
 class GoldNugget(Record):
-    """A piece of information that a good answer has; ``vital`` ones it must have."""
+    """A piece of information in a good answer; ``vital`` ones are required."""
 
     id: str = Field(min_length=1)
     text: str = ""
@@ -43,13 +43,13 @@ class Gold(Record):
     """The right answer to a question, as far as it is known.
 
     Attributes:
-        documents: Documents that answer it, by id, each with its grade; 0 is judged irrelevant, negative harmful.
-        exact: One entry an item of the answer, each with its synonyms, as in ``Question.gold_exact``.
+        documents: Documents that answer it, by id, with their grades; 0 is irrelevant, negative is harmful.
+        exact: One entry per item of the answer, each with its synonyms, as in ``Question.gold_exact``.
         ideal: Reference answers.
-        citations: What each sentence of the answer ought to cite.
+        citations: What each sentence of the answer should cite.
         nuggets: What a good answer says.
-        category: The category of the whole answer, where there is a closed set of them (yes, no, maybe).
-        groups: What scores may be shown by, such as ``{"specialty": "cardiology"}``.
+        category: Category of the whole answer, if there is a closed set of them (yes, no, maybe).
+        groups: Groups by which scores may be shown, such as ``{"specialty": "cardiology"}``.
     """
 
     id: str = Field(min_length=1)
@@ -66,7 +66,7 @@ class Gold(Record):
     @field_validator("documents", mode="before")
     @classmethod
     def _graded(cls, value: object) -> object:
-        """A plain list of documents has all of the grade 1."""
+        """In a plain list of documents, all have grade 1."""
         return {str(id): 1.0 for id in value} if isinstance(value, list | tuple) else value  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
 
     @field_validator("documents")
@@ -85,13 +85,13 @@ class Gold(Record):
         nuggets = [nugget.id for nugget in self.nuggets or ()]
         for what, found in (("sentence", sentences), ("nugget", nuggets)):
             if len(set(found)) < len(found):
-                twice = next(it for it in found if found.count(it) > 1)
+                twice = next(name for name in found if found.count(name) > 1)
                 raise ValueError(f"expected each {what} once; found {twice!r} twice")
         return self
 
     @classmethod
     def of(cls, question: Question) -> Self:
-        """What a question record knows itself."""
+        """Return what a question record itself knows."""
         return cls(
             id=question.id,
             question=question.text,
@@ -107,9 +107,9 @@ def _as_assessors_say(label: object) -> object:
 
 
 class CitationJudgement(Record):
-    """An assessor's word on one citation: that sentence of the answer (from 0) and that document.
+    """An assessor's label of one citation: a sentence of the answer (from 0) and a document.
 
-    The words of verdicts, ``supported`` and ``contradicted``, are taken for the assessors' own.
+    The labels of verdicts, ``supported`` and ``contradicted``, are accepted too.
     """
 
     sentence: int = Field(ge=0)
@@ -118,24 +118,24 @@ class CitationJudgement(Record):
 
 
 class NuggetMatch(Record):
-    """An answer's nugget (by number, from 0) that says the same as a gold one (by id); may be one of several pairs."""
+    """A nugget of the answer (by number, from 0) that says the same as a gold one (by id); pairs may overlap."""
 
     answer: int = Field(ge=0)
     gold: str
 
 
 class Labels(Record):
-    """What people or models said of an answer.
+    """Labels of an answer by people or models.
 
     Attributes:
-        citations: Assessors' words on its citations.
-        sentences: Their words on its sentences, in order; None for one not judged.
-        correct: Whether each sentence is correct; None for one not judged.
-        nuggets: How many nuggets the answer was split into.
-        matches: Which of these say the same as a gold nugget.
+        citations: Labels of its citations.
+        sentences: Labels of its sentences, in order; None for a sentence that was not judged.
+        correct: Whether each sentence is correct; None for a sentence that was not judged.
+        nuggets: Number of nuggets that the answer was split into.
+        matches: Nuggets that say the same as a gold nugget.
         entailed: Whether the answer entails each gold claim (claim recall).
-        rationale: The category of each statement of the rationale, by Reason and Verify's names.
-        by: Who gave them, a person or a model, which scores made of them are signed with.
+        rationale: Category of each statement of the rationale, by Reason and Verify's names.
+        by: The person or model who gave them; part of the signature of scores based on them.
     """
 
     id: str = Field(min_length=1)
@@ -156,29 +156,29 @@ class Labels(Record):
                     f"expected matches of the answer's {self.nuggets or 0} nuggets, counted from 0; found "
                     f"{match.answer}"
                 )
-        judged = [(one.sentence, one.document) for one in self.citations or ()]
+        judged = [(judgement.sentence, judgement.document) for judgement in self.citations or ()]
         if len(set(judged)) < len(judged):
-            sentence, document = next(it for it in judged if judged.count(it) > 1)
+            sentence, document = next(place for place in judged if judged.count(place) > 1)
             raise ValueError(f"expected one label a citation; found two of {document!r} in sentence {sentence}")
         return self
 
 
 PairLabel = Literal["supported", "contradicted", "irrelevant"]
-"""What a source says of a sentence, as verdicts have it."""
+"""Label of a sentence by a source, as in verdicts."""
 
 
 class LabelledCitation(Record):
-    """A sentence and a source, and what people say of the two; ``vericite calibrate`` reads files of these.
+    """A sentence and a source with a person's label; ``vericite calibrate`` reads files of these.
 
     Attributes:
-        id: Of the question or claim that it is of.
+        id: Id of the question or claim.
         claim: The sentence.
-        premise: The text of the source. It may be empty where the data name the document only.
+        premise: The text of the source; may be empty if the data only name the document.
         label: The label in common terms.
         native: The label in the data's own words.
-        documents: The documents that the premise is of, by id.
-        evidence: Which sentences of the premise were given as reasons, from 0.
-        group: What it shares with others that are not independent of it, such as its question.
+        documents: Ids of the documents of the premise.
+        evidence: Sentences of the premise that were given as reasons, from 0.
+        group: What it shares with citations that are not independent of it, such as the question.
     """
 
     id: str = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""What is said of answers: verdicts, their counts, repairs, and runs."""
+"""Results: verdicts, their counts, repairs, and runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vericite.records.rates import Rate, clustered_wilson
 from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
-"""What every protocol's own label is mapped to. ``dangling``: the source cited does not exist."""
+"""Common labels of all protocols. ``dangling``: the cited source does not exist."""
 
 
 class StatementVerdict(Record):
-    """The judgement on one of the statements that a claim was split into.
+    """The judgement on one of the statements of a claim.
 
-    ``label`` is None where it could not be judged. ``holds`` says whether the protocol counts the statement
-    in the answer's favour; Reason and Verify counts labels that are not support from the source.
+    ``label`` is None if it could not be judged. ``holds`` says whether the protocol counts the statement in the
+    answer's favour; Reason and Verify also counts labels that are not support from the source.
     """
 
     text: str
@@ -34,15 +34,14 @@ class StatementVerdict(Record):
 class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
-    ``label`` is the common label, ``native`` what the protocol or its judge calls it (the papers have two
-    to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked
-    or where it has none.
-    ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
-    where the claim was judged in several, or was ``split_after_failure`` because it failed whole. ``redundant`` are the
-    documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
-    citations); None where the protocol does not ask. ``label_by_source`` has, for several documents judged together,
-    the label of each by its own sentences alone, where the protocol gives it: an irrelevant one may be superfluous.
-    An ``abstained`` verdict is not counted: ``reasons`` says why. ``retracted`` are the documents known as retracted.
+    ``label`` is the common label, ``native`` that of the protocol or its judge (the papers have two to eight labels).
+    ``probabilities`` are those of the deciding passage; empty if no model was asked or it has none. ``evidence`` lists
+    the passages that carry the verdict, strongest first. ``statements`` is set if the claim was judged in several, or
+    was ``split_after_failure`` because it failed as a whole. ``redundant`` are documents that the claim does not need:
+    the others support it without them, and they do not support it alone (ALCE's irrelevant citations); None if the
+    protocol does not ask. ``label_by_source`` has the label of each of several documents by its own sentences alone, if
+    the protocol gives it: an irrelevant one may be superfluous. An ``abstained`` verdict is not counted; ``reasons``
+    says why. ``retracted`` are the documents known to be retracted.
     """
 
     claim: str
@@ -64,9 +63,9 @@ class Verdict(Record):
     protocol: str
 
     def kind_in(self, answer: Answer | None) -> str:
-        """How it is counted: its label, or that it is abstained, or that it supports what the answer merely quotes.
+        """Return how it is counted: by its label, as abstained, or as quoted.
 
-        An answer with ``selected`` is made of quotations, which support themselves under any protocol.
+        An answer with ``selected`` consists of quotations, which support themselves under any protocol.
         """
         if self.abstained:
             return "abstained"
@@ -76,8 +75,8 @@ class Verdict(Record):
 class VerificationFailure(Record):
     """A judgement that could not be made. It is counted as a failure, never as a label.
 
-    ``raw`` holds what the judge said instead, where it said something that could not be read. ``statements`` are
-    those of the claim, where it was judged in several and some were.
+    ``raw`` has the judge's output, if it could not be parsed. ``statements`` are those of the claim, if it was judged
+    in several and some were judged.
     """
 
     claim: str
@@ -92,21 +91,21 @@ class VerificationFailure(Record):
 
     @property
     def label(self) -> Literal["failed"]:
-        """In the place of a verdict's label."""
+        """Takes the place of a verdict's label."""
         return "failed"
 
 
 RepairAction = Literal["dropped citation", "re-cited", "rewritten", "dropped"]
-"""What is done with a sentence: some of its citations go; others take their place; other words do; it goes."""
+"""What was done to a sentence: citations removed, citations replaced, words replaced, or sentence deleted."""
 
 
 class Change(Record):
-    """One thing that was done to a sentence.
+    """One change to a sentence.
 
-    ``sentence`` is the number, from 0, of the claim in the answer as it was before any repair. ``before`` and ``after``
-    are the sentence with its markers; there is none ``after`` it was dropped. ``why`` is what was wrong with it,
-    ``by`` whose words a rewritten one has: ``restoration`` of what its source says, ``quotation`` of a source, or the
-    signature of a language model.
+    ``sentence`` is the number, from 0, of the claim in the answer before any repair. ``before`` and ``after`` are the
+    sentence with its markers; ``after`` is None if it was deleted. ``why`` is what was wrong with it. ``by`` is the
+    author of new words: ``restoration`` from its source, ``quotation`` of a source, or the signature of a language
+    model.
     """
 
     sentence: int = Field(ge=0)
@@ -119,13 +118,13 @@ class Change(Record):
 
 
 QUOTATION = "quotation"
-"""Whose words a sentence has that repair replaced by one of its source's."""
+"""Author of a sentence that repair replaced by one of its source's."""
 
 
 def quoted_by_repair(changes: Iterable[Change]) -> dict[int, str]:
-    """The sentences, by number, that repair replaced by one of their source's, as they read now, markers and all.
+    """Return the sentences, by number, that repair replaced by one of their source's, with their present text.
 
-    Such a sentence supports itself, so that its support says nothing of the answer.
+    The text includes markers. Such a sentence supports itself, so its support says nothing about the answer.
     """
     found: dict[int, str] = {}
     for change in changes:
@@ -140,7 +139,7 @@ def quoted_by_repair(changes: Iterable[Change]) -> dict[int, str]:
 class Provenance(Record):
     """What made a result, precisely enough to make it again.
 
-    ``parts`` maps a stage (``judge``, ``splitter``, ``retriever`` ...) to the signature of what filled it.
+    ``parts`` maps a stage (``judge``, ``splitter``, ``retriever`` ...) to the signature of its part.
     """
 
     version: str
@@ -159,24 +158,23 @@ class UncitedClaim(Record):
 
     @property
     def label(self) -> Literal["uncited"]:
-        """In the place of a verdict's label."""
+        """Takes the place of a verdict's label."""
         return "uncited"
 
 
 class Summary(Record):
-    """Counts over one answer or many; every share is kept as its numerator and denominator.
+    """Counts over one answer or many; every share is stored as numerator and denominator.
 
-    ``citations`` are counted as the answer makes them: pairs of a claim and a document, and dangling markers.
-    A *case* is what a protocol decides at once, under most protocols such a pair, under ``joint`` all that a
-    claim cites. ``judged`` are the cases with a label that counts.
+    ``citations`` are counted as in the answer: pairs of a claim and a document, and dangling markers. A *case* is what
+    a protocol decides at once: with most protocols such a pair, with ``joint`` all that a claim cites. ``judged`` are
+    cases with a label that counts.
 
-    ``statements`` were judged one by one, and ``holding`` of them hold. ``tested`` citations were left out one
-    at a time, and ``needed`` of them are: their claim is supported, and not as well without them. ``retracted`` are
-    citations, as they are counted, of documents known as retracted. ``unread`` are markers that point at nothing
-    that is known.
+    ``statements`` were judged one by one, and ``holding`` of them hold. ``tested`` citations were left out one at a
+    time, and ``needed`` of them are needed: their claim is supported, and less well without them. ``retracted`` counts
+    citations of documents known to be retracted. ``unread`` counts markers that point at nothing known.
 
-    ``quoted`` are cases of an answer made of quotations whose sentence stands word for word in its source. They hold
-    by construction, no judge was asked, and they are in no other count but ``citations``.
+    ``quoted`` are cases of an answer made of quotations whose sentence is word for word in its source. They hold by
+    construction, no judge was asked, and they are in no other count except ``citations``.
     """
 
     claims: int = 0
@@ -203,11 +201,11 @@ class Summary(Record):
 
     @property
     def cases(self) -> int:
-        """All that were put to the protocol."""
+        """All cases given to the protocol."""
         return self.judged + self.abstained + self.failed
 
     def __add__(self, other: Summary) -> Summary:
-        """The counts of both."""
+        """Add the counts."""
         mine, theirs = self.model_dump(), other.model_dump()
         return Summary(**{name: mine[name] + theirs[name] for name in mine})
 
@@ -232,10 +230,10 @@ class Summary(Record):
 
 
 def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> dict[str, int]:
-    """What protocols that look closer than at a case count. What was abstained from counts nowhere else."""
+    """Count what some protocols judge in addition to cases. Abstained cases count nowhere else."""
     decided = [verdict for verdict in verdicts if not verdict.abstained]
     # A claim that failed as a whole may have statements that did not.
-    # Those of claims that were taken apart because they failed would say nothing of all statements.
+    # Statements of a claim that was split after it failed say nothing about all statements.
     apart = [found for found in decided if not found.split_after_failure]
     statements = [item for found in (*apart, *failures) for item in found.statements if item.label is not None]
     tested = [verdict for verdict in decided if verdict.redundant is not None]
@@ -250,9 +248,9 @@ def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, 
 
 
 class CheckedAnswer(Record):
-    """What ``check`` says of one answer; one line of its output.
+    """The result of ``check`` for one answer; one line of its output.
 
-    ``unread`` are markers that point at nothing that is known, as the answer writes them.
+    ``unread`` are markers that point at nothing known, as written in the answer.
     """
 
     id: str
@@ -265,30 +263,30 @@ class CheckedAnswer(Record):
 
     @property
     def support_rate(self) -> Rate:
-        """The share of citations that are supported, with its 95 % interval; ``value`` is None without citations.
+        """Share of citations that are supported, with its 95 % interval; ``value`` is None without citations.
 
-        Citations of documents that do not exist, verdicts abstained from and failures count as not supported.
+        Citations of documents that do not exist, abstained verdicts and failures count as not supported.
         """
         return clustered_wilson(*support(self.summary))
 
     @property
     def supported(self) -> bool:
-        """Whether every sentence cites something and every citation is supported, or its source's own words."""
+        """Whether every sentence cites something and every citation is supported or quotes its source."""
         count, of = support(self.summary)
         return bool(of or self.summary.quoted) and count == of and not self.uncited
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as ``check --out`` writes them."""
+        """Convert to plain values, as written by ``check --out``."""
         return self.model_dump(mode="json")
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each verdict, failure and sentence without a citation, in the order of the text."""
+        """One row per verdict, failure and uncited sentence, in the order of the text."""
         found = [_row(item) for item in (*self.verdicts, *self.failures, *self.uncited)]
         return sorted(found, key=lambda row: (row["start"], row["markers"]))
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas ``DataFrame``.
+        """Convert the rows to a pandas ``DataFrame``.
 
         Raises:
             VeriCiteError: pandas is not installed.
@@ -300,13 +298,13 @@ class CheckedAnswer(Record):
         return DataFrame(self.rows, columns=list(_COLUMNS))  # pyright: ignore
 
     def __repr__(self) -> str:
-        """In a line: the answer's name and what its citations came to."""
+        """One line: the answer's id and the counts of its citations."""
         return f"<CheckedAnswer {self.id!r}: {_in_words(self.summary)}>"
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
+        """Table for notebooks."""
         head = "".join(f"<th>{name}</th>" for name in ("verdict", "cites", "p", "claim", "evidence"))
         body = "".join(_html_row(row) for row in self.rows)
         return (
@@ -354,13 +352,13 @@ def _in_words(summary: Summary) -> str:
 
 
 class CheckedRationale(Record):
-    """What verification says of a rationale: Algorithm 1 of Reason and Verify.
+    """The result of verifying a rationale: Algorithm 1 of Reason and Verify.
 
-    ``checked`` has a verdict a statement, whose ``native`` label is its category. ``verdict`` is that of the rationale
-    as a whole, ``quality`` the response's from 1 to 5, ``grounded`` from 0 to 1 how far the judge finds it to rest on
-    the documents; None where nobody was asked who can tell. ``score`` is Faith(R) as a number, None where no statement
+    ``checked`` has one verdict per statement, with its category as ``native`` label. ``verdict`` is for the rationale
+    as a whole, ``quality`` rates the response from 1 to 5, ``grounded`` from 0 to 1 how far the rationale rests on the
+    documents in the judge's view; each is None if the judge cannot tell. ``score`` is Faith(R), None if no statement
     was judged. ``context`` is the number of documents that statements were judged against. ``undecided`` are categories
-    that this judge cannot tell.
+    that this judge cannot tell apart.
     """
 
     checked: CheckedAnswer
@@ -373,17 +371,17 @@ class CheckedRationale(Record):
 
     @property
     def faith(self) -> tuple[int, int]:
-        """Faith(R): statements that are faithful, and statements judged."""
+        """Faith(R): number of faithful statements and of statements judged."""
         return self.checked.summary.holding, self.checked.summary.statements
 
 
 class OracleCell(Record):
-    """How evidence came to be that holds a question's gold documents by design.
+    """How evidence was made that contains a question's gold documents by design.
 
     ``oracle`` has all of them, or the first k. ``controlled`` has as many documents as the question's standard cell:
-    gold ones as far as they go, and where they are short, those that were retrieved. ``gold`` and ``retrieved`` count
-    the two, ``standard`` the documents of the standard cell. ``missing`` are gold documents that were not to be had,
-    each with the reason.
+    gold documents, filled up with retrieved ones if there are too few. ``gold`` and ``retrieved`` count both kinds,
+    ``standard`` the documents of the standard cell. ``missing`` are gold documents that could not be found, with the
+    reasons.
     """
 
     kind: Literal["oracle", "controlled"]
@@ -394,11 +392,11 @@ class OracleCell(Record):
 
 
 class Run(Record):
-    """A question's way through the pipeline: what was found, answered and judged.
+    """One question with its evidence, answer and verdicts.
 
-    ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name; ``cell`` is there
-    where the evidence is of gold documents. Where a rationale was judged against several numbers of documents,
-    ``contexts`` has what was found of each, and ``rationale`` is the last.
+    ``changes`` are repairs of the answer; ``seconds`` has the time of each stage; ``cell`` is set if the evidence is
+    made of gold documents. If a rationale was judged against several numbers of documents, ``contexts`` has the result
+    for each, and ``rationale`` is the last.
     """
 
     question: Question
@@ -418,13 +416,13 @@ _SEVERITY: tuple[RepairAction, ...] = ("dropped citation", "re-cited", "rewritte
 
 
 class Repaired(Record):
-    """An answer after its repair, and its citations checked again.
+    """A repaired answer, checked again.
 
-    ``before`` counts the citations as they were. ``sentences`` and ``words`` are those of the claims before;
-    ``words_kept`` of them are in sentences that say the same still, or remain in rewritten ones. ``rounds`` is how
-    often something was changed; ``deleted`` of the sentences are gone, and so are not among what is counted after it.
-    ``quoted`` of them were replaced by a sentence of a source, which supports itself.
-    ``left`` tells what was not touched because it could not be judged.
+    ``before`` counts the citations before the repair. ``sentences`` and ``words`` count the claims before it;
+    ``words_kept`` of these words are in unchanged sentences, or remain in rewritten ones. ``rounds`` is the number of
+    rounds with a change. ``deleted`` sentences are gone, and so do not count afterwards. ``quoted`` sentences were
+    replaced by a sentence of a source, which supports itself. ``left`` lists what was not touched because it could not
+    be judged.
     """
 
     answer: Answer
@@ -450,27 +448,27 @@ class Repaired(Record):
 
     @property
     def actions(self) -> dict[int, RepairAction]:
-        """Of each sentence that was changed, what changed it most."""
+        """The strongest action on each changed sentence."""
         found: dict[int, RepairAction] = {}
         for change in sorted(self.changes, key=lambda change: _SEVERITY.index(change.action)):
             found[change.sentence] = change.action
         return found
 
     def count(self, action: RepairAction) -> int:
-        """The sentences to which this was done, and nothing that changes more."""
+        """Return the number of sentences for which this is the strongest action."""
         return list(self.actions.values()).count(action)
 
     @property
     def kept(self) -> int:
-        """The sentences that stand as they did, but perhaps for some of their citations."""
+        """Number of sentences with unchanged words."""
         return self.sentences - sum(action != "dropped citation" for action in self.actions.values())
 
     @property
     def content(self) -> tuple[int, int]:
-        """The sentences kept or re-cited, and all there were."""
+        """Number of sentences kept or re-cited, and of all sentences."""
         return self.kept + self.count("re-cited"), self.sentences
 
 
 def support(summary: Summary) -> tuple[int, int]:
-    """The cases that are supported, and all cases and dangling citations: what a support rate is made of."""
+    """Return the supported cases, and all cases and dangling citations: numerator and denominator of a support rate."""
     return summary.supported, summary.cases + summary.dangling

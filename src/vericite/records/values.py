@@ -1,4 +1,4 @@
-"""What the pipeline takes in and makes: documents, questions, evidence, rationales, answers."""
+"""Inputs and outputs of the pipeline: documents, questions, evidence, rationales, answers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from vericite.records.base import FloatMap, FrozenDict, Record, Span, renamed, s
 class EvidenceSpan(Record):
     """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
 
-    ``sentence_index`` is the number, from 0, of the (first) sentence; None where the passage is the whole text.
-    ``text`` is the passage itself; files written before 2026-12 may lack it. ``page`` is the page on which it begins,
-    in a document that has pages.
+    ``sentence_index`` is the number, from 0, of the (first) sentence; None if the passage is the whole text. ``text``
+    is the passage itself; files written before 2026-12 may lack it. ``page`` is the page on which it begins, if the
+    document has pages.
     """
 
     document: str
@@ -36,10 +36,10 @@ class EvidenceSpan(Record):
 
 
 class RationaleStep(Record):
-    """A sub-claim that the question was taken apart into, and what the evidence says of it.
+    """A sub-claim of the question, and what the evidence says about it.
 
-    ``statement`` is in the words of whoever reasoned; ``documents`` are the sources it names, ``passages`` the words it
-    quotes of them where they were found there, and ``unfound`` the quotations that stand in none of its sources.
+    ``statement`` is in the model's words; ``documents`` are the sources that it names, ``passages`` its quotations that
+    were found in them, and ``unfound`` its quotations that are in none of its sources.
     """
 
     statement: str = Field(min_length=1)
@@ -50,9 +50,9 @@ class RationaleStep(Record):
 
 
 class Rationale(Record):
-    """The steps from the evidence to an answer, and the answer they come to before it was checked.
+    """The steps from the evidence to an answer, and the answer they lead to before it is checked.
 
-    ``raw`` is what a language model wrote, kept where it is more than the steps.
+    ``raw`` is what a language model wrote, if that is more than the steps.
     """
 
     steps: tuple[RationaleStep, ...] = ()
@@ -61,7 +61,7 @@ class Rationale(Record):
 
 
 class Section(Record):
-    """A part of an abstract, with the label it was printed under (BACKGROUND, RESULTS ...) if it had one."""
+    """A part of an abstract, with its printed label (BACKGROUND, RESULTS ...) if it has one."""
 
     text: str
     label: str | None = None
@@ -70,13 +70,13 @@ class Section(Record):
 class Document(Record):
     """A source that can be cited.
 
-    ``text`` is what offsets refer to: the sections joined by a newline, without their labels.
-    The title is kept apart, because most protocols do not take it as evidence.
+    ``text`` is what offsets refer to: the sections joined by a newline, without their labels. The title is separate,
+    because most protocols do not use it as evidence.
 
-    ``date`` is as exact as is known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``; ``languages`` are codes of
-    three letters as PubMed has them (``eng``). ``version`` is that of a PMID's record, which only a few journals count;
-    ``revised`` is when the record was last changed, in ISO form, and tells two states of one record apart.
-    ``pages`` says of a document with pages where in ``text`` each begins.
+    ``date`` is as exact as known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``. ``languages`` are three-letter
+    codes as in PubMed (``eng``). ``version`` is that of a PMID's record, which only a few journals count; ``revised``
+    is the date of the record's last change, in ISO form, and distinguishes two states of one record. ``pages`` has the
+    start of each page in ``text``, if the document has pages.
     """
 
     id: str = Field(min_length=1)
@@ -100,7 +100,7 @@ class Document(Record):
 
     @classmethod
     def from_text(cls, id: str, text: str, title: str = "") -> Self:
-        """A document with one unlabelled section. Halves of surrogate pairs, which no file holds, become U+FFFD."""
+        """Make a document with one unlabelled section. Lone surrogates, which files cannot hold, become U+FFFD."""
         for given in (text, title):
             expect_type(given, str, "the text and the title of a document as texts", "Give a str")
         text, title = storable(text), storable(title)
@@ -108,25 +108,25 @@ class Document(Record):
 
     @cached_property
     def text(self) -> str:
-        """The abstract: its sections joined by a newline, labels left out."""
+        """The abstract: its sections joined by a newline, without labels."""
         return "\n".join(section.text for section in self.sections)
 
     @property
     def titled_text(self) -> str:
-        """The title and the abstract, as they are indexed."""
+        """Title and abstract, as they are indexed."""
         return f"{self.title} {self.text}".strip()
 
     def page_at(self, offset: int) -> int | None:
-        """The page, counted from 1, that a character of ``text`` is on; None where there are no pages."""
+        """Return the page, from 1, of a character of ``text``; None without pages."""
         return max(1, bisect_right(self.pages, offset)) if self.pages else None
 
     def passage(self, start: int, end: int, sentence: int | None = None) -> EvidenceSpan:
-        """A passage of ``text``, with its page where there are pages."""
+        """Return a passage of ``text``, with its page if there are pages."""
         return EvidenceSpan(document=self.id, sentence_index=sentence, start=start, end=end, page=self.page_at(start))
 
     @property
     def section_spans(self) -> tuple[Span, ...]:
-        """Where each section lies in ``text``."""
+        """Span of each section in ``text``."""
         spans: list[Span] = []
         start = 0
         for section in self.sections:
@@ -136,7 +136,7 @@ class Document(Record):
 
 
 class SourceText(Record):
-    """A document as people have it: an id, a text, perhaps a title; and whether it is known as retracted."""
+    """A document in its simplest form: an id, a text, optionally a title; and whether it is known to be retracted."""
 
     id: str = Field(min_length=1)
     text: str
@@ -144,7 +144,7 @@ class SourceText(Record):
     retracted: bool = False
 
     def document(self) -> Document:
-        """The same as a document."""
+        """Convert to a Document."""
         made = Document.from_text(self.id, self.text, self.title or "")
         return made.model_copy(update={"retracted": True}) if self.retracted else made
 
@@ -157,7 +157,7 @@ class Sentence(Record):
     span: Span
 
     def text_in(self, document: Document) -> str:
-        """The sentence's words, read from its document."""
+        """Return the sentence's text from its document."""
         if document.id != self.document:
             raise ValueError(f"expected document {self.document!r}; found {document.id!r}")
         return document.text[self.span.slice]
@@ -169,7 +169,7 @@ QuestionType = Literal["yesno", "factoid", "list", "summary"]
 class Question(Record):
     """A question, with what is known of its right answer.
 
-    ``gold_exact`` holds one entry per item of the answer, each with its synonyms:
+    ``gold_exact`` has one entry per item of the answer, each with its synonyms:
     ``(("yes",),)`` for a yes/no question, ``(("CFTR", "ABCC7"),)`` for a factoid.
     """
 
@@ -184,11 +184,10 @@ class Question(Record):
 class Rewriting(Record):
     """Whether a question was searched for again in other words.
 
-    ``coverage`` is the share of its words that are in the evidence, ``relevance`` the mean score of the best documents
-    when reranked; ``reasons`` says which of them were too low, and is empty where none was. ``query`` is what was
-    searched for then, None where nobody had other words; ``failed`` is why, where whoever was asked for them could not
-    say. ``again`` are the two figures of what the query found, and ``kept`` says whether its documents took the place
-    of the first.
+    ``coverage`` is the share of its words in the evidence, ``relevance`` the mean score of the best documents if
+    reranked; ``reasons`` says which of them were too low, and is empty if none was. ``query`` is the new query, None
+    without one; ``failed`` is why the rewriter gave none. ``again`` has the two figures for the new query, and ``kept``
+    says whether its documents replaced the first ones.
     """
 
     coverage: float = Field(ge=0, le=1)
@@ -202,15 +201,15 @@ class Rewriting(Record):
 
     @property
     def fired(self) -> bool:
-        """Whether the evidence was found wanting."""
+        """Whether the evidence was found insufficient."""
         return bool(self.reasons)
 
 
 class Evidence(Record):
-    """A document found for a question, at a rank counted from 1. Whether it is retracted, it says itself.
+    """A document found for a question, with its rank, from 1. It may be retracted.
 
-    ``scores`` keeps the score of every stage that saw it (``bm25``, ``dense`` ...);
-    ``score`` is the one it was ranked by, and ``retriever`` what ranked it.
+    ``scores`` has the score of every stage that saw it (``bm25``, ``dense`` ...); ``score`` is the one it was ranked
+    by, and ``retriever`` what ranked it.
     """
 
     document: Document
@@ -221,10 +220,10 @@ class Evidence(Record):
 
 
 class Citation(Record):
-    """One reference to a source, as the answer makes it.
+    """One reference to a source in an answer.
 
-    ``marker`` is the number in the text (``[3]``), ``span`` where in the answer it stands.
-    ``document`` is None when the number points at no source: a dangling citation.
+    ``marker`` is the number in the text (``[3]``), ``span`` its place in the answer. ``document`` is None if the number
+    points at no source: a dangling citation.
     """
 
     marker: int = Field(ge=0)
@@ -240,8 +239,8 @@ class Citation(Record):
 class Claim(Record):
     """A sentence of an answer, to be judged.
 
-    ``text`` is the sentence without its citation markers, as a judge reads it;
-    ``span`` is where the sentence, markers and all, stands in the answer.
+    ``text`` is the sentence without its citation markers, as a judge reads it; ``span`` is the place of the sentence,
+    with markers, in the answer.
     """
 
     text: str
@@ -249,15 +248,15 @@ class Claim(Record):
     citations: tuple[Citation, ...] = ()
 
     def shifted(self, by: int) -> Claim:
-        """It in a text that has ``by`` characters more before it."""
+        """Return the claim in a text with ``by`` more characters in front."""
         if not by:
             return self
-        moved = tuple(one.model_copy(update={"span": one.span.shifted(by)}) for one in self.citations)
+        moved = tuple(citation.model_copy(update={"span": citation.span.shifted(by)}) for citation in self.citations)
         return self.model_copy(update={"span": self.span.shifted(by), "citations": moved})
 
 
 class Trimmed(Record):
-    """A document of the evidence of which a generator saw only some sentences, or none, because the prompt was full."""
+    """A document that a generator saw only in part, or not at all, because the prompt was full."""
 
     document: str
     shown: int = Field(ge=0)
@@ -265,7 +264,7 @@ class Trimmed(Record):
 
 
 def cut_in_words(found: int, trimmed: Sequence[Trimmed]) -> str:
-    """How many of the documents found a generator saw, where its prompt had no room for all; else empty."""
+    """Say how many of the documents a generator saw, if its prompt had no room for all; else empty."""
     if not trimmed:
         return ""
     left_out = sum(not document.shown for document in trimmed)
@@ -278,8 +277,8 @@ def cut_in_words(found: int, trimmed: Sequence[Trimmed]) -> str:
 class Spent(Record):
     """What language models took for one answer.
 
-    ``calls`` were made and ``remembered`` replies came from the cache; ``seconds`` are those of the calls, waits
-    included; ``cost`` is in dollars, where the service or the user says what it charges.
+    ``calls`` were made, and ``remembered`` replies came from the cache. ``seconds`` is the time of the calls, including
+    waits. ``cost`` is in dollars, if the service or the user gives a price.
     """
 
     calls: int = Field(default=0, ge=0)
@@ -291,10 +290,10 @@ class Spent(Record):
 
 
 class Selected(Record):
-    """How a sentence was chosen that an answer quotes.
+    """How a quoted sentence of an answer was selected.
 
-    ``answers`` is the probability that it answers the question, ``role`` what it is in its abstract, and
-    ``contradicted_by`` are other documents found for the question of which a sentence contradicts it.
+    ``answers`` is the probability that it answers the question, ``role`` its role in the abstract, and
+    ``contradicted_by`` are other documents with a sentence that contradicts it.
     """
 
     answers: float = Field(ge=0, le=1)
@@ -303,7 +302,7 @@ class Selected(Record):
 
 
 class SourceStance(Record):
-    """Which documents say yes to a question, and which no; ``probability`` is that of yes, by all of them together."""
+    """Which documents say yes to a question, and which no; ``probability`` is that of yes, over all of them."""
 
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
@@ -314,15 +313,14 @@ class Answer(Record):
     """An answer and the sources it may cite: marker ``[n]`` is ``documents[n - 1]``.
 
     ``insufficient`` is set by a generator that found no evidence worth citing and said so. ``exact`` is the answer in
-    a word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
-    ``trimmed`` tells which documents the generator did not see whole, ``spent`` what the answer took. ``cut_off``
-    says that a model's reply reached its limit of tokens, so that its unfinished last sentence is left out; ``notes``
-    say what else was done to the reply, or what no source mentions. ``failed`` is why there is no answer, where
-    making one failed: its text is then empty. ``unread`` are places that look like citations and point at nothing
-    that is known, such as ``[Doc A]``.
+    one word, in the form of ``Question.gold_exact``; ``rationale`` is the reasoning before it. ``trimmed`` lists
+    documents that the generator did not see whole; ``spent`` is what the answer took. ``cut_off`` says that a model's
+    reply reached its limit of tokens, so that its unfinished last sentence was dropped; ``notes`` are other changes to
+    the reply, or what no source mentions. ``failed`` is why no answer could be made; its text is then empty. ``unread``
+    are places that look like citations and point at nothing known, such as ``[Doc A]``.
 
-    A generator that quotes says in ``selected`` how each claim was chosen, in order; in ``sufficiency`` how likely the
-    sources answer at all; and in ``stance`` which of them say yes and which no.
+    A generator that quotes sets ``selected``, how each claim was chosen, in order; ``sufficiency``, the probability
+    that the sources answer at all; and ``stance``, which of them say yes and which no.
     """
 
     id: str
@@ -370,7 +368,7 @@ class Answer(Record):
         return {document.id: document for document in self.documents}
 
     def document(self, id: str) -> Document:
-        """The source with this id."""
+        """Return the source with this id."""
         return self._by_id[id]
 
     @property
@@ -380,5 +378,5 @@ class Answer(Record):
 
     @property
     def uncited(self) -> tuple[Claim, ...]:
-        """The claims that cite nothing, not even a source that does not exist."""
+        """Claims that cite nothing, not even a source that does not exist."""
         return tuple(claim for claim in self.claims if not claim.citations)
