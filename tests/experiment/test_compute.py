@@ -169,7 +169,7 @@ def test_figures_of_two_models_are_not_mixed(tmp_path: Path, gold: Path):
     with pytest.raises(InputError, match="found some by bertscore\\(letters@1\\)"):
         bertscore([folder], gold, other)
     (folder / "features.npz").write_bytes(b"mine")
-    with pytest.raises(InputError, match="nobody knows whom"):
+    with pytest.raises(InputError, match="an unknown model"):
         compute_features([folder], Letters(), [], gold)
     assert (folder / "features.npz").read_bytes() == b"mine"
 

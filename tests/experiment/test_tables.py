@@ -20,7 +20,7 @@ from vericite.evaluate.significance import corrected
 from vericite.experiment.config import Experiment
 from vericite.experiment.grid import Grid
 from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
-from vericite.experiment.tables import LAYOUTS, Layout, Made, make_table, read_made
+from vericite.experiment.tables import LAYOUTS, Layout, RunCell, make_table, read_cells
 from vericite.records import Trimmed, to_json
 
 NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
@@ -90,7 +90,7 @@ def test_a_table_has_figures_with_intervals_and_the_papers_beside(run_cli, folde
 
 
 def test_all_forms_say_the_same(folder: Path):
-    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
     heads, rows = lines_of(table)
     assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
     assert "100\\% of\\_it \\& more" in as_latex(table) and "\\toprule" in as_latex(table)
@@ -113,14 +113,14 @@ def compared(folder: Path) -> Layout:
 
 
 def test_all_comparisons_are_corrected_together(folder: Path, compared: Layout):
-    table = make_table(read_made([folder / "runs"], []), compared)
+    table = make_table(read_cells([folder / "runs"], []), compared)
     assert len(table.comparisons) == 2
     assert all(one.found.among == 2 for one in table.comparisons)
 
 
-def twice_judged(folder: Path) -> list[Made]:
+def twice_judged(folder: Path) -> list[RunCell]:
     """The cells as two judges would have them: the same answers and documents, and other verdicts of the second."""
-    cells = read_made([folder / "runs"], [])
+    cells = read_cells([folder / "runs"], [])
 
     def stricter(item: Item) -> Item:
         assert item.checked
@@ -128,9 +128,9 @@ def twice_judged(folder: Path) -> list[Made]:
         moved = summary.model_copy(update={"dangling": summary.citations})
         return replace(item, checked=item.checked.model_copy(update={"summary": moved}))
 
-    second = [Made(one.at, System(one.system.name, tuple(map(stricter, one.system.items)))) for one in cells]
+    second = [RunCell(one.at, System(one.system.name, tuple(map(stricter, one.system.items)))) for one in cells]
     pairs = (("lenient", cells), ("strict", second))
-    return [Made({**one.at, "judge": judge}, one.system) for judge, made in pairs for one in made]
+    return [RunCell({**one.at, "judge": judge}, one.system) for judge, made in pairs for one in made]
 
 
 def test_what_does_not_depend_on_the_judge_is_tested_once(folder: Path, compared: Layout):
@@ -153,7 +153,7 @@ def test_what_does_not_depend_on_the_judge_is_tested_once(folder: Path, compared
 
 
 def test_latex_has_the_columns_asked_for_a_label_and_one_footnote_a_mark(folder: Path, compared: Layout):
-    table = make_table(read_made([folder / "runs"], []), compared)
+    table = make_table(read_cells([folder / "runs"], []), compared)
     tests = [one.found.test._replace(p=p) for one, p in zip(table.comparisons, (0.001, 0.04), strict=True)]
     found = [replace(one.found, test=test) for one, test in zip(table.comparisons, tests, strict=True)]
     first, second = corrected(found)
@@ -181,14 +181,14 @@ def test_latex_has_the_columns_asked_for_a_label_and_one_footnote_a_mark(folder:
 def test_the_same_system_has_the_papers_figure_alone(folder: Path):
     path = folder / "runs" / "experiment.json"
     path.write_text(path.read_text().replace("100% of_it & more", "B"))
-    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
     assert [row[4] for row in lines_of(table)[1]] == [".500", "-"]
 
 
 def test_rows_of_the_paper_can_stand_below_ours(folder: Path):
     text = LAYOUT.replace("compare =", "listed = true\ncompare =")
     (folder / "layout.toml").write_text(text, encoding="utf-8")
-    rows = lines_of(make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml"))))[1]
+    rows = lines_of(make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml"))))[1]
     assert [row[:2] for row in rows] == [["100% of_it & more", "2"], ["100% of_it & more", "4"], ["B", "9"]]
     assert rows[2][2:5] == ["-", "-", ".750"]
 
@@ -238,14 +238,14 @@ def test_a_table_tells_of_questions_that_failed_and_of_evidence_that_was_not_see
     def failing(item: Item) -> Item:
         return replace(item, failed="the prompt and its reply need more than the 512 tokens that the model takes")
 
-    one, *others = read_made([folder / "runs"], [])
+    one, *others = read_cells([folder / "runs"], [])
     first, second, third = one.system.items
     changed = System(one.system.name, (failing(first), worse(second), worse(third)))
     table = make_table([replace(one, system=changed), *others], Layout.load(str(folder / "layout.toml")))
     assert table.warnings[0] == f"{one.system.name}: 1 of 3 questions failed"
     found = sum(len(item.ranked or ()) for item in changed.items)
     parts = sum(len(item.ranked or ()) - 1 for item in (second, third))
-    cut = f"evidence was cut; of {found} documents found the model saw {found - 2}, {parts} of them in part"
+    cut = f"evidence was truncated; the model saw {found - 2} of {found} documents found, {parts} of them in part"
     assert table.warnings[1] == f"{one.system.name}: {cut}"
     for form in (as_text, as_markdown):
         assert "1 of 3 questions failed" in "\n".join(map(str, [form(table)]))

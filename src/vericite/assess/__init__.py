@@ -1,1 +1,1 @@
-"""Answers assessed as BioACE does it: nuggets, correctness, and tables of both beside people's labels."""
+"""Assess answers by the methods of BioACE: nuggets, completeness, correctness, and comparisons with human labels."""

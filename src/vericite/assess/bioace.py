@@ -1,4 +1,4 @@
-"""BioACE's tables of answers: each row that the given labels allow, and what every other row needs."""
+"""BioACE's tables of answers: the rows that the given labels allow, and what the other rows need."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ from vericite.records import Gold
 Floats = NDArray[np.float64]
 
 CUT = 0.3
-"""Cosine distance at which clusters of sentences are no longer joined (average linkage)."""
+"""Maximum cosine distance between merged clusters of sentences (average linkage)."""
 
-_NO_LABELS = "no labels, as the answer has no sentences"
-_LEFT_OUT = "They are left out: label the answer as it is"
+_NO_LABELS = "no labels, because the answer has no sentences"
+_LEFT_OUT = "They are left out: label the current answer"
 
 
 @dataclass(frozen=True)
 class Assessed:
-    """The tables, and the mixture that nuggets were matched by."""
+    """The tables, and the mixture that was used to match nuggets."""
 
     rows: tuple[FigureRow, ...]
     mixture: StoredMixture | None
@@ -60,15 +60,15 @@ class Assessed:
 
 
 def answered(systems: Sequence[System], problems: list[RecordError]) -> list[SystemAnswer]:
-    """The answers of each system; MedAESQA's file holds those of many.
+    """Return the answers of each system; MedAESQA's file has many systems.
 
     Args:
-        systems: What was read.
-        problems: Labels that are not of their answer are added here, and left out.
+        systems: The systems as read.
+        problems: Labels that do not fit their answer are added here and left out.
     """
     found: list[SystemAnswer] = []
     for system in systems:
-        for item in (_with_own_labels(it, system.name, problems) for it in system.items):
+        for item in (_without_wrong_labels(item, system.name, problems) for item in system.items):
             parts = SYSTEM_ID.fullmatch(item.id)
             if parts is None:
                 found.append(SystemAnswer(item.id, system.name, item))
@@ -77,40 +77,44 @@ def answered(systems: Sequence[System], problems: list[RecordError]) -> list[Sys
     return found
 
 
-def _with_own_labels(item: Item, system: str, problems: list[RecordError]) -> Item:
-    """Without labels of more or fewer sentences than the answer has, and of citations in sentences that it has not."""
+def _without_wrong_labels(item: Item, system: str, problems: list[RecordError]) -> Item:
+    """Remove labels whose number differs from that of sentences, and labels of citations in missing sentences."""
     if item.answer is None or item.labels is None:
         return item
     labels, sentences = item.labels, len(item.answer.claims)
     if labels.sentences is not None and len(labels.sentences) != sentences:
         wanted = f"a label (or null) for each of {sentences} sentences" if sentences else _NO_LABELS
-        told = f"expected {wanted}; found {len(labels.sentences)}. {_LEFT_OUT}"
-        problems.append(RecordError(system, 0, f"{item.id}.sentences", told))
+        problem = f"expected {wanted}; found {len(labels.sentences)}. {_LEFT_OUT}"
+        problems.append(RecordError(system, 0, f"{item.id}.sentences", problem))
         labels = labels.model_copy(update={"sentences": None})
-    kept = tuple(one for one in labels.citations or () if one.sentence < sentences)
+    kept = tuple(judgement for judgement in labels.citations or () if judgement.sentence < sentences)
     if beyond := len(labels.citations or ()) - len(kept):
-        wanted, there = (f"labels of sentences 0 to {sentences - 1}", " of others") if sentences else (_NO_LABELS, "")
-        told = f"expected {wanted}; found {beyond}{there}. {_LEFT_OUT}"
-        problems.append(RecordError(system, 0, f"{item.id}.citations", told))
+        wanted, others = (f"labels of sentences 0 to {sentences - 1}", " of others") if sentences else (_NO_LABELS, "")
+        problem = f"expected {wanted}; found {beyond}{others}. {_LEFT_OUT}"
+        problems.append(RecordError(system, 0, f"{item.id}.citations", problem))
         labels = labels.model_copy(update={"citations": kept})
     return replace(item, labels=labels)
 
 
 def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]]:
-    """Gold nuggets by question: BioGen's ``{topic: [nugget, ...]}``, or any gold that has them.
+    """Read gold nuggets by question, from BioGen's ``{topic: [nugget, ...]}`` or any gold with nuggets.
 
     Args:
         path: The file, or a data set by name.
-        problems: Topics and lines that cannot be used are added here. Nuggets without words are left out.
+        problems: Topics and lines that cannot be used are added here. Empty nuggets are left out.
 
     Raises:
-        InputError: There are none.
+        InputError: There are no nuggets.
     """
     found = None if is_named(str(path)) else _as_map(path, problems)
     if found is None:
         gold, wrong = read_gold(path)
         problems += wrong
-        found = {id: tuple(it.text for it in one.nuggets if it.text.strip()) for id, one in gold.items() if one.nuggets}
+        found = {
+            id: tuple(nugget.text for nugget in record.nuggets if nugget.text.strip())
+            for id, record in gold.items()
+            if record.nuggets
+        }
     found = {id: nuggets for id, nuggets in found.items() if nuggets}
     if not found:
         raise InputError(
@@ -121,7 +125,7 @@ def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tupl
 
 
 def _as_map(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]] | None:
-    """The nuggets of each topic; None where the file is of another form, such as one line of gold."""
+    """Return the nuggets of each topic; None if the file has another format, such as a single line of gold."""
     try:
         loaded: object = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError, OSError):
@@ -137,27 +141,28 @@ def _as_map(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...
     found: dict[str, tuple[str, ...]] = {}
     for topic, listed in topics.items():
         nuggets = cast(list[object], listed) if isinstance(listed, list) else None
-        if nuggets is None or not all(isinstance(it, str) for it in nuggets):
-            told = f"expected a list of nuggets, each a text; found {json.dumps(listed)[:60]}"
-            problems.append(RecordError(path, 0, topic, f'{told}. It is left out: write it as ["nugget", ...]'))
+        if nuggets is None or not all(isinstance(nugget, str) for nugget in nuggets):
+            problem = f"expected a list of nuggets as strings; found {json.dumps(listed)[:60]}"
+            problems.append(RecordError(path, 0, topic, f'{problem}. It is left out: write it as ["nugget", ...]'))
             continue
-        found[topic] = tuple(text for it in nuggets if (text := str(it).strip()))
+        found[topic] = tuple(text for nugget in nuggets if (text := str(nugget).strip()))
     return found
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How answers are assessed.
+    """Settings of an assessment.
 
     Attributes:
-        way: How nuggets are aligned.
-        threshold: The least probability of a match; the mixture's own where None.
-        trials: Thresholds that Optuna tries to choose one on the answers that are scored, which is said; None for none.
-        mixture: A fitted one; else one is fitted to the answers that are scored, which is said.
-        llm: Who makes nuggets; offline from atomic statements where None.
-        prompt: How it is asked for them.
-        judge: Who judges citations, where documents' texts are known.
-        labeller: Who says how necessary each sentence is; nobody where None.
+        way: The alignment method for nuggets.
+        threshold: Minimum probability of a match. Default: the mixture's threshold.
+        mixture: A fitted mixture. Default: fit one to the scored answers, with a remark.
+        llm: The language model that extracts nuggets. Default: atomic statements, offline.
+        prompt: The prompt for nuggets.
+        judge: The judge of citations to documents with known texts. Default: citations are not judged.
+        labeller: Labels how necessary each sentence is. Default: sentences are not labelled.
+        trials: Number of Optuna trials to tune the threshold on the scored answers, with a remark. Default: no tuning.
+        bootstrap: Settings of the intervals.
     """
 
     way: Way = "greedy"
@@ -174,12 +179,12 @@ class Choices:
 def assess(
     answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
 ) -> Assessed:
-    """Every table."""
+    """Compute all tables."""
     recalls, rows, mixture, remarks = _nuggets(answers, gold, embedder, chosen)
     by_people = {
-        (it.question, it.system): it.item.labels.sentences
-        for it in answers
-        if it.item.labels is not None and it.item.labels.sentences is not None
+        (answer.question, answer.system): answer.item.labels.sentences
+        for answer in answers
+        if answer.item.labels is not None and answer.item.labels.sentences is not None
     }
     rows += sentence_table(by_people, chosen.bootstrap)
     by_model = label_sentences(answers, chosen.labeller, remarks)
@@ -197,54 +202,56 @@ ELSEWHERE = (
     FigureRow(
         "citations by the most similar sentence (tables 5, A3)",
         "F1 of each label, kappa",
-        needs="verdicts of their own: check --protocol bioace-maxsim --out VERDICTS, then agree LABELS VERDICTS",
+        needs="separate verdicts: check --protocol bioace-maxsim --out VERDICTS, then agree LABELS VERDICTS",
     ),
     FigureRow(
         "citations by nuggets (table A5)",
         "F1 of each label, kappa",
-        needs="verdicts of their own: check --protocol bioace-nuggets --out VERDICTS, then agree LABELS VERDICTS",
+        needs="separate verdicts: check --protocol bioace-nuggets --out VERDICTS, then agree LABELS VERDICTS",
     ),
     FigureRow(
         "correctness (table 3)",
         "P, R, F1, AUC",
-        needs="labelled windows, which answers do not bring: bioace train-correctness (docs/bioace.md)",
+        needs="labelled windows, which answers do not have: bioace train-correctness (docs/bioace.md)",
     ),
 )
-"""Tables of the paper that other commands fill."""
+"""Tables of the paper that other commands compute."""
 
 
 Recalls = dict[tuple[str, str], float]
-"""Of each question and system."""
+"""Recall by question and system."""
 
 
 def _nuggets(
     answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
 ) -> tuple[Recalls, list[FigureRow], StoredMixture | None, list[str]]:
     table = "nuggets (table 1)"
-    known = [it for it in answers if it.item.answer is not None and gold.get(it.question)]
+    known = [answer for answer in answers if answer.item.answer is not None and gold.get(answer.question)]
     if not known:
         return {}, [FigureRow(table, "precision, recall, F1", needs="gold nuggets of the answers' questions")], None, []
-    made = list(
-        make_nuggets([it.item.answer.text for it in known if it.item.answer is not None], chosen.llm, chosen.prompt)
-    )
-    failures = Counter(it.failure for it in made if it.failure is not None)
+    texts = [answer.item.answer.text for answer in known if answer.item.answer is not None]
+    made = list(make_nuggets(texts, chosen.llm, chosen.prompt))
+    failures = Counter(nuggets.failure for nuggets in made if nuggets.failure is not None)
     remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
-    matrices = [similarities(embedder, one.nuggets, gold[it.question]) for it, one in zip(known, made, strict=True)]
-    # A failure is no answer without nuggets, which would have an F1 of 0.
-    told = [matrix for one, matrix in zip(made, matrices, strict=True) if one.failure is None]
-    mixture = _mixture(told, embedder, chosen, remarks)
+    matrices = [
+        similarities(embedder, nuggets.nuggets, gold[answer.question])
+        for answer, nuggets in zip(known, made, strict=True)
+    ]
+    # A failure is missing. It must not count like an answer without nuggets, whose F1 is 0.
+    succeeded = [matrix for nuggets, matrix in zip(made, matrices, strict=True) if nuggets.failure is None]
+    mixture = _mixture(succeeded, embedder, chosen, remarks)
     if mixture is None:
-        needs = f"{LEAST} different similarities to fit a mixture to, or --mixture FILE"
+        needs = f"{LEAST} different similarities to fit a mixture, or --mixture FILE"
         return {}, [FigureRow(table, "precision, recall, F1", needs=needs)], None, remarks
     recalls: Recalls = {}
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for it, one, matrix in zip(known, made, matrices, strict=True):
-        if one.failure is not None:
-            counts[it.system].append((np.nan, np.nan, np.nan))
+    for answer, nuggets, matrix in zip(known, made, matrices, strict=True):
+        if nuggets.failure is not None:
+            counts[answer.system].append((np.nan, np.nan, np.nan))
             continue
         score = score_nuggets(matrix, mixture, chosen.way)
-        counts[it.system].append((score.aligned, score.own, score.gold))
-        recalls[it.question, it.system] = score.recall or 0.0
+        counts[answer.system].append((score.aligned, score.own, score.gold))
+        recalls[answer.question, answer.system] = score.recall or 0.0
     rows: list[FigureRow] = []
     for system, listed in counts.items():
         aligned, own, of_gold = np.array(listed, dtype=np.float64).T
@@ -255,30 +262,31 @@ def _nuggets(
 
 
 def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, remarks: list[str]) -> StoredMixture | None:
-    """The one that was given, or one fitted to these; None where they are too few. Remarks are added."""
+    """Return the given mixture, or one fitted to these similarities; None if there are too few. Add remarks."""
     mixture = chosen.mixture
     if mixture is None:
         pooled = np.concatenate([np.zeros(0), *(matrix.ravel() for matrix in matrices)])
         if len(np.unique(pooled)) < LEAST:
             return None
         mixture = fit_mixture(pooled, embedder.signature)
-        remarks.append("the mixture is fitted to the answers that it scores; --mixture FILE takes one of other answers")
+        remarks.append("the mixture is fitted to the scored answers; use --mixture FILE for one fitted to others")
     elif mixture.embedder != embedder.signature:
-        remarks.append(f"the mixture is of {mixture.embedder}; the vectors are of {embedder.signature}")
+        remarks.append(f"the mixture was fitted with {mixture.embedder}; the vectors are from {embedder.signature}")
     if (turn := mixture.turns_at) is not None and mixture.probabilities(np.array([-1.0]))[0] > 0.5:
         remarks.append(
-            f"below a similarity of {turn:.2f} the mixture matches nuggets the more the less alike they are: its "
-            "matching component is the wider one. Fit it to more answers"
+            f"below a similarity of {turn:.2f} the mixture's probability of a match rises again, because its matching "
+            "component is the wider one. Fit it to more answers"
         )
     if chosen.threshold is not None:
         mixture = mixture.model_copy(update={"threshold": chosen.threshold, "chosen": "given"})
     if chosen.trials is not None and matrices:
         tuned = tune_threshold(matrices, mixture, chosen.trials, way=chosen.way)
         mixture = tuned.mixture
-        f1, near, pairs = next(values for at, values in tuned.front if at == mixture.threshold)
+        f1, similarity, pairs = next(values for threshold, values in tuned.front if threshold == mixture.threshold)
         remarks.append(
-            f"the threshold {mixture.threshold:.3f} is tuned on the answers that it scores: of {len(tuned.front)} on "
-            f"the front the one with the highest F1 ({f1:.3f}; mean similarity {near:.3f}, {pairs:.2f} pairs an answer)"
+            f"the threshold {mixture.threshold:.3f} is tuned on the scored answers: it has the highest F1 of "
+            f"{len(tuned.front)} on the Pareto front ({f1:.3f}; mean similarity {similarity:.3f}, {pairs:.2f} pairs "
+            "per answer)"
         )
     return mixture
 
@@ -290,7 +298,7 @@ def _rankings(
     human = cluster_recall(answers, embedder)
     systems = {system for _, system in human} & {system for _, system in recalls}
     if len(systems) < 3:
-        needs = "three systems or more with gold nuggets and sentence labels (medaesqa:FILE, --gold NUGGETS)"
+        needs = "at least three systems with gold nuggets and sentence labels (medaesqa:FILE, --gold NUGGETS)"
         return [FigureRow(table, name, needs=needs)]
     by_nuggets, by_people = (
         {system: float(np.mean([value for (_, of), value in found.items() if of == system])) for system in systems}
@@ -300,19 +308,21 @@ def _rankings(
 
 
 def cluster_recall(answers: Iterable[SystemAnswer], embedder: Embeds, cut: float = CUT) -> Recalls:
-    """Of what all systems' required and borderline sentences say of a question, the share that each system says.
+    """Return for each system the share of clusters of a question's relevant sentences that it covers.
 
-    The sentences are clustered by cosine distance, average linkage, cut at ``cut``.
+    Relevant sentences are the required and borderline ones of all systems. They are clustered by cosine distance with
+    average linkage, up to a distance of ``cut``.
     """
     listed: dict[str, list[tuple[str, str]]] = defaultdict(list)
     judged: dict[str, set[str]] = defaultdict(set)
-    for it in answers:
-        if it.item.answer is None or it.item.labels is None or it.item.labels.sentences is None:
+    for answer in answers:
+        item = answer.item
+        if item.answer is None or item.labels is None or item.labels.sentences is None:
             continue
-        judged[it.question].add(it.system)
-        for claim, label in zip(it.item.answer.claims, it.item.labels.sentences, strict=False):
+        judged[answer.question].add(answer.system)
+        for claim, label in zip(item.answer.claims, item.labels.sentences, strict=False):
             if label in RELEVANT:
-                listed[it.question].append((it.system, claim.text))
+                listed[answer.question].append((answer.system, claim.text))
     found: Recalls = {}
     for question, sentences in listed.items():
         vectors = embedder.embed([text for _, text in sentences])

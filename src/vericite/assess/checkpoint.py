@@ -1,7 +1,7 @@
-"""Labels of answers' sentences by a checkpoint: an encoder that was fine-tuned whole, or a decoder with an adapter.
+"""Label sentences of answers with a checkpoint: a fine-tuned encoder, or a decoder with an adapter.
 
-``vericite bioace train-completeness`` writes both (``--encoder``, ``--decoder``); a folder's card says which of the two
-is in it.
+``vericite bioace train-completeness`` writes both (``--encoder``, ``--decoder``); the card in the folder says which one
+it is.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ CARD = "completeness.json"
 
 
 class CompletenessCard(Record):
-    """What a folder says of the model in it.
+    """The card of a checkpoint.
 
     Attributes:
         form: An encoder that reads question and sentence as two texts, or a decoder that reads them as one.
-        base: What it was trained from: a name of the hub, a folder or a GGUF file.
-        labels: Its outputs, in their order.
-        max_tokens: Tokens read.
-        trained_on: Sentences of each label.
-        data: A hash of what it was trained on.
-        seen: A short hash of each sentence of it, so that it is told where it is scored on the same.
-        seed: Of the training.
+        base: The model it was trained from: a name on the hub, a folder or a GGUF file.
+        labels: The labels of its outputs, in order.
+        max_tokens: Maximum number of input tokens.
+        trained_on: Number of training sentences by label.
+        data: A hash of the training data.
+        seen: A short hash of each training sentence, to detect scoring on training data.
+        seed: Seed of the training.
     """
 
     kind: Literal["completeness-checkpoint"] = "completeness-checkpoint"
@@ -61,16 +61,16 @@ class CompletenessCard(Record):
 
 
 def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = PROMPT) -> Labeller:
-    """Who labels sentences: ``llm``, a classifier's file, or the folder of a fine-tuned checkpoint.
+    """Load a labeller of sentences.
 
     Args:
-        name: Which of these.
+        name: ``llm``, the file of a classifier, or the folder of a fine-tuned checkpoint.
         llm: The language model.
-        embedder: Who makes the vectors that a classifier reads.
-        prompt: How the language model is asked.
+        embedder: The embedder of the classifier.
+        prompt: The prompt for the language model.
 
     Raises:
-        InputError: No model is named, the file is no classifier, or the prompt's slots are wrong.
+        InputError: No model is named, the file is not a classifier, or the prompt's slots are wrong.
         MissingExtraError: A checkpoint needs an extra that is not installed.
     """
     if name != "llm" and Path(name).is_dir():
@@ -78,26 +78,26 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = P
     if name != "llm":
         return ByClassifier(read_classifier(Path(name)), embedder)
     if llm is None:
-        raise InputError("expected --llm MODEL beside --completeness llm; found none. Name a model.")
+        raise InputError("expected --llm MODEL with --completeness llm; found none. Name a model.")
     return ByModel(llm, prompt)
 
 
 def as_one_text(first: str, second: str) -> str:
-    """Two texts as a decoder reads them, which says the label after it."""
+    """Join two texts for a decoder, which predicts the label after them."""
     return f"Question: {first}\n\nSentence: {second}\n\nLabel:"
 
 
 class ByCheckpoint:
-    """Labels sentences by what was trained.
+    """Labels sentences with a trained checkpoint.
 
     Args:
-        folder: What ``vericite bioace train-completeness`` wrote with ``--encoder`` or ``--decoder``.
-        device: Where an encoder runs; by default the fastest there is. A decoder runs on the processor.
+        folder: A folder written by ``vericite bioace train-completeness`` with ``--encoder`` or ``--decoder``.
+        device: The device of an encoder. Default: the fastest available. A decoder runs on the CPU.
 
     Raises:
-        InputError: It has no card, or the decoder under it cannot be read.
-        ModelCardError: Its weights do not fit its configuration.
-        MissingExtraError: The extra ``[hf]``, for a decoder ``[train]``, is not installed.
+        InputError: The folder has no card, or the base decoder cannot be read.
+        ModelCardError: The weights do not fit the configuration.
+        MissingExtraError: The extra ``[hf]`` (for a decoder ``[train]``) is not installed.
     """
 
     def __init__(self, folder: Path, device: str | None = None) -> None:
@@ -107,14 +107,14 @@ class ByCheckpoint:
         )
 
     def label(self, asked: Sequence[AnswerSentence]) -> Iterator[Labelled]:
-        """The likeliest label of each."""
+        """Yield the most probable label of each sentence."""
         for row in self._scores.logits(asked):
             yield Labelled(self.card.labels[int(row.argmax())])
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
-        """By their hashes, which the card keeps."""
+        """Return the number of training sentences among these, by the hashes in the card."""
         seen = set(self.card.seen)
-        return sum(asked_hash(one) in seen for one in asked)
+        return sum(asked_hash(sentence) in seen for sentence in asked)
 
 
 _Row = NDArray[np.float32]
@@ -124,13 +124,14 @@ class _Encoder:
     def __init__(self, folder: Path, card: CompletenessCard, device: str | None) -> None:
         self._loaded = load(find_checkpoint(str(folder), True), "AutoModelForSequenceClassification", device)
         self._reader = Reader(self._loaded)
-        self._most = min(card.max_tokens, self._loaded.max_tokens)
+        self._max_tokens = min(card.max_tokens, self._loaded.max_tokens)
 
     def logits(self, asked: Sequence[AnswerSentence]) -> Iterator[_Row]:
         yield from in_batches(asked, self._loaded, self._encode, self._score, self._too_large)
 
     def _encode(self, asked: list[AnswerSentence]) -> list[TokenizedInput | _Row]:
-        return [*self._reader.within(self._most, [one.question for one in asked], [one.sentence for one in asked])]
+        questions, sentences = [entry.question for entry in asked], [entry.sentence for entry in asked]
+        return [*self._reader.within(self._max_tokens, questions, sentences)]
 
     def _score(self, batch: list[TokenizedInput]) -> list[_Row]:
         with library("torch").inference_mode():
@@ -150,17 +151,17 @@ class _Decoder:
         except ImportError:
             raise MissingExtraError("train", "a decoder with an adapter") from None
         self._module: Any = module
-        self._most = card.max_tokens
+        self._max_tokens = card.max_tokens
 
     def logits(self, asked: Sequence[AnswerSentence]) -> Iterator[_Row]:
         torch: Any = library("torch")
-        for one in asked:
-            ids = torch.tensor([decoder_ids(self._tokenizer, one.question, one.sentence, self._most)])
+        for entry in asked:
+            ids = torch.tensor([decoder_ids(self._tokenizer, entry.question, entry.sentence, self._max_tokens)])
             with torch.inference_mode():
                 yield self._module(ids, torch.ones_like(ids))[0].float().numpy()
 
 
 def decoder_ids(tokenizer: Any, first: str, second: str, most: int) -> list[int]:
-    """Two texts as a decoder's tokens; of too many the first ones give way."""
+    """Tokenize two texts for a decoder; if there are too many tokens, the first ones are dropped."""
     found: list[int] = tokenizer(as_one_text(storable(first), storable(second)))["input_ids"]
     return found[-most:]

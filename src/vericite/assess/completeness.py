@@ -1,7 +1,7 @@
-"""How necessary each sentence of an answer is: labelled by a language model, or by a linear model over vectors.
+"""Label how necessary each sentence of an answer is, by a language model or a linear model over vectors.
 
-BioACE has four labels: required, borderline, unnecessary, inappropriate. The shares of an answer's sentences with these
-labels are its completeness, precision (with borderline), redundancy and harmfulness.
+BioACE has four labels: required, borderline, unnecessary and inappropriate. The shares of an answer's sentences with
+these labels are its completeness, precision (with borderline), redundancy and harmfulness.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ Floats = NDArray[np.float64]
 LABELS: tuple[SentenceLabel, ...] = get_args(SentenceLabel)
 
 PROMPT = read_prompt(Path(__file__).parent / "prompts" / "completeness.toml", Prompt)
-"""Ours."""
+"""The default prompt."""
 
 
 LEAST = 2
-"""Sentences of a label that a classifier is trained on at least."""
+"""Minimum number of training sentences per label."""
 
 
 class AnswerSentence(NamedTuple):
-    """A sentence of an answer, and the question it answers."""
+    """A sentence of an answer, with the question."""
 
     question: str
     sentence: str
 
 
 class Labelled(NamedTuple):
-    """A sentence's label, or why it has none."""
+    """A sentence's label, or the reason why it has none."""
 
     label: SentenceLabel | None
     failure: str | None = None
@@ -62,17 +62,17 @@ _SCHEMA = FrozenSchema.of(_Reply.model_json_schema(), "label")
 
 
 class Classifier(BaseModel):
-    """A linear model over the vectors of question and sentence; it is kept as JSON.
+    """A linear model over the vectors of question and sentence, stored as JSON.
 
     Attributes:
-        embedder: The signature of what made the vectors.
-        labels: The labels that it was trained on.
-        weights: A row a label.
-        bias: One a label.
-        trained_on: Sentences of each label.
-        data: A hash of what it was trained on.
-        seen: A short hash of each sentence of it, so that it is told where it is scored on the same.
-        seed: Of the training.
+        embedder: The signature of the embedder.
+        labels: The labels.
+        weights: A row of weights per label.
+        bias: A bias per label.
+        trained_on: Number of training sentences by label.
+        data: A hash of the training data.
+        seen: A short hash of each training sentence, to detect scoring on training data.
+        seed: Seed of the training.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -90,69 +90,69 @@ class Classifier(BaseModel):
     @model_validator(mode="after")
     def _fits(self) -> Classifier:
         if {len(self.labels), len(self.weights), len(self.bias)} != {len(self.labels)}:
-            raise ValueError(f"expected weights and a bias of each of the {len(self.labels)} labels")
+            raise ValueError(f"expected weights and a bias for each of the {len(self.labels)} labels")
         if len({len(row) for row in self.weights}) != 1:
-            raise ValueError("expected as many weights of each label")
+            raise ValueError("expected the same number of weights for each label")
         return self
 
     @property
     def signature(self) -> str:
-        """What it is and what it was trained on."""
+        """Identifies the classifier and its training data."""
         return f"completeness(linear, {self.embedder}, data {self.data}, seed={self.seed})"
 
     def probabilities(self, asked: Sequence[AnswerSentence], embedder: Embeds) -> Floats:
-        """Of each sentence a row, of each label a column.
+        """Return probabilities [sentences, labels].
 
         Raises:
-            InputError: The vectors are of another embedder than those it was trained on.
+            InputError: The classifier was trained with another embedder.
         """
         if embedder.signature != self.embedder:
             raise InputError(
-                f"expected the vectors of {self.embedder}, which the classifier was trained on; found those of "
-                f"{embedder.signature}. Train it anew."
+                f"expected vectors of {self.embedder}, with which the classifier was trained; found those of "
+                f"{embedder.signature}. Train a new classifier."
             )
         logits = features(asked, embedder) @ np.array(self.weights).T + np.array(self.bias)
         found = np.exp(logits - logits.max(axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
 
     def label(self, asked: Sequence[AnswerSentence], embedder: Embeds) -> list[Labelled]:
-        """The likeliest label of each sentence."""
+        """Return the most probable label of each sentence."""
         if not asked:
             return []
         return [Labelled(self.labels[int(row.argmax())]) for row in self.probabilities(asked, embedder)]
 
 
 def features(asked: Sequence[AnswerSentence], embedder: Embeds) -> Floats:
-    """The vectors of question and sentence, their product, and their cosine."""
-    texts = list(dict.fromkeys(text for one in asked for text in one))
+    """Return the vectors of question and sentence, their product, and their cosine."""
+    texts = list(dict.fromkeys(text for entry in asked for text in entry))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
-    questions = np.array([vectors[one.question] for one in asked], dtype=np.float64)
-    sentences = np.array([vectors[one.sentence] for one in asked], dtype=np.float64)
+    questions = np.array([vectors[entry.question] for entry in asked], dtype=np.float64)
+    sentences = np.array([vectors[entry.sentence] for entry in asked], dtype=np.float64)
     product = questions * sentences
-    # Of the same weight as a vector, whose numbers are small.
+    # Scale the product, whose numbers are small, to the weight of a vector.
     return np.hstack([questions, sentences, product * np.sqrt(product.shape[1]), product.sum(axis=1, keepdims=True)])
 
 
 def train_classifier(
     examples: Sequence[tuple[AnswerSentence, SentenceLabel]], embedder: Embeds, strength: float = 1.0, seed: int = 0
 ) -> Classifier:
-    """A logistic regression over the vectors, in which each label counts as much as the others.
+    """Train a logistic regression over the vectors, with equal weight for all labels.
 
     Args:
         examples: Sentences with their labels.
-        embedder: Who makes the vectors.
-        strength: How closely it follows the examples; chosen on development data.
-        seed: Of the training.
+        embedder: The embedder.
+        strength: Inverse regularization strength (C of scikit-learn), chosen on development data.
+        seed: Seed of the training.
 
     Raises:
-        InputError: There are fewer than two labels with some sentences.
+        InputError: There are fewer than two labels with enough sentences.
         MissingExtraError: scikit-learn is not installed.
     """
-    counts: dict[SentenceLabel, int] = {label: sum(of == label for _, of in examples) for label in LABELS}
+    counts: dict[SentenceLabel, int] = {label: sum(given == label for _, given in examples) for label in LABELS}
     labels: tuple[SentenceLabel, ...] = tuple(label for label, count in counts.items() if count >= LEAST)
     if len(labels) < 2:
         found = ", ".join(f"{count} {label}" for label, count in counts.items())
-        raise InputError(f"expected {LEAST} sentences or more of two labels or more; found {found}. Label more.")
+        raise InputError(f"expected at least {LEAST} sentences of two labels; found {found}. Label more sentences.")
     kept = [(asked, label) for asked, label in examples if label in labels]
     linear = eval_package("sklearn.linear_model", "training a classifier")
     model: Any = linear.LogisticRegression(C=strength, class_weight="balanced", max_iter=4000, random_state=seed)
@@ -161,7 +161,7 @@ def train_classifier(
     if len(labels) == 2:
         weights, bias = np.vstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
     seen = tuple(asked_hash(asked) for asked, _ in kept)
-    digest = hashlib.sha256("".join(f"{of}{label}" for of, (_, label) in zip(seen, kept, strict=True)).encode())
+    digest = hashlib.sha256("".join(f"{key}{label}" for key, (_, label) in zip(seen, kept, strict=True)).encode())
     return Classifier(
         embedder=embedder.signature,
         labels=labels,
@@ -175,23 +175,23 @@ def train_classifier(
 
 
 class Labeller(Protocol):
-    """Who says how necessary sentences are."""
+    """Labels how necessary sentences are."""
 
     def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
-        """A label, or why there is none, of each in order."""
+        """Return a label, or the reason for its absence, for each sentence in order."""
         ...
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
-        """How many of them it was trained on."""
+        """Return the number of training sentences among these."""
         ...
 
 
 @dataclass(frozen=True)
 class ByModel:
-    """A language model, asked with our prompt or another.
+    """Labels sentences with a language model and a prompt.
 
     Raises:
-        InputError: The prompt has no slot for the question or the sentence, or has others.
+        InputError: The prompt lacks a slot for the question or the sentence, or has unknown slots.
     """
 
     llm: LLM
@@ -203,10 +203,10 @@ class ByModel:
         expect_known_slots(self.prompt.name, "user", self.prompt.user, shown)
 
     def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
-        """What it says of each sentence, in order; one call a sentence."""
+        """Yield the label of each sentence, in order, with one call per sentence."""
 
-        async def ask(one: AnswerSentence) -> Labelled:
-            texts = {"question": as_block("question", one.question), "sentence": as_block("sentence", one.sentence)}
+        async def ask(entry: AnswerSentence) -> Labelled:
+            texts = {"question": as_block("question", entry.question), "sentence": as_block("sentence", entry.sentence)}
             reply = await self.llm.complete(ChatRequest(self.prompt.filled(texts), max_tokens=64, schema=_SCHEMA))
             if isinstance(reply, CallFailure):
                 return Labelled(None, reply.reason)
@@ -218,36 +218,36 @@ class ByModel:
         return self.llm.each(asked, ask)
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
-        """None that we know of."""
+        """Return 0: the training data of language models is unknown."""
         return 0
 
 
 @dataclass(frozen=True)
 class ByClassifier:
-    """A trained classifier over an embedder's vectors."""
+    """Labels sentences with a trained classifier."""
 
     classifier: Classifier
     embedder: Embeds
 
     def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
-        """The likeliest label of each."""
+        """Return the most probable label of each sentence."""
         return self.classifier.label(asked, self.embedder)
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
-        """By their hashes, which the classifier keeps."""
+        """Return the number of training sentences among these, by the classifier's hashes."""
         seen = set(self.classifier.seen)
-        return sum(asked_hash(one) in seen for one in asked)
+        return sum(asked_hash(sentence) in seen for sentence in asked)
 
 
 def asked_hash(asked: AnswerSentence) -> str:
-    """A short hash, by which a classifier knows a sentence that it was trained on."""
+    """Return a short hash that identifies a training sentence."""
     return hashlib.blake2b("\0".join(asked).encode(), digest_size=6).hexdigest()
 
 
 def read_classifier(path: Path) -> Classifier:
-    """A classifier's file.
+    """Read a classifier from a file.
 
     Raises:
-        InputError: It cannot be read, or is none.
+        InputError: The file cannot be read, or is not a classifier.
     """
     return read_fitted(Classifier, path, "a classifier of completeness", "Train one again.")

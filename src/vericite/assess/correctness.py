@@ -1,7 +1,7 @@
-"""Whether a document makes a sentence correct: pairs of a sentence and a window of three sentences.
+"""Classify whether a document makes a sentence correct, by pairs of a sentence and a window of three sentences.
 
-A positive pair is a sentence with the span that people marked. Its negative is, of the windows outside the span, the
-one that BM25 ranks best: for the question as in BioACE, or for the sentence itself, which is harder.
+A positive pair is a sentence with the span that annotators marked. The negative pair has the window outside the span
+that BM25 ranks first: for the question as in BioACE, or for the sentence itself, which is harder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WINDOW = 3
 
 @dataclass(frozen=True)
 class Marked:
-    """A sentence of an answer, and a document with the sentences of it that people marked as its evidence."""
+    """A sentence of an answer, and a document whose evidence sentences annotators marked."""
 
     sentence: str
     question: str
@@ -37,7 +37,7 @@ class Marked:
 
 
 class WindowExample(NamedTuple):
-    """A sentence and a window of a document, and whether the window makes it correct."""
+    """A sentence and a window of a document, and whether the window makes the sentence correct."""
 
     sentence: str
     window: str
@@ -46,19 +46,19 @@ class WindowExample(NamedTuple):
 
 
 def windows(sentences: Sequence[str], size: int = WINDOW) -> list[tuple[range, str]]:
-    """Each stretch of so many consecutive sentences; a document with fewer is one."""
+    """Return each window of ``size`` consecutive sentences; a shorter document is a single window."""
     starts = range(max(len(sentences) - size, 0) + 1)
-    stretches = [range(start, min(start + size, len(sentences))) for start in starts]
-    return [(stretch, " ".join(sentences[at] for at in stretch)) for stretch in stretches]
+    ranges = [range(start, min(start + size, len(sentences))) for start in starts]
+    return [(window, " ".join(sentences[index] for index in window)) for window in ranges]
 
 
 def examples(marked: Sequence[Marked], ranked: Ranked = "question", size: int = WINDOW) -> list[WindowExample]:
-    """A positive and a negative of each; one without a window outside its evidence has no negative."""
+    """Return a positive and a negative example of each case; without a window outside the evidence, only a positive."""
     found: list[WindowExample] = []
     for case in marked:
-        own = " ".join(case.document[at] for at in sorted(case.evidence))
+        own = " ".join(case.document[index] for index in sorted(case.evidence))
         found.append(WindowExample(case.sentence, own, True, case.group))
-        outside = [text for stretch, text in windows(case.document, size) if not case.evidence & set(stretch)]
+        outside = [text for window, text in windows(case.document, size) if not case.evidence & set(window)]
         if outside:
             scores = BM25(outside).scores(case.question if ranked == "question" else case.sentence)
             found.append(WindowExample(case.sentence, outside[int(scores.argmax())], False, case.group))
@@ -66,11 +66,11 @@ def examples(marked: Sequence[Marked], ranked: Ranked = "question", size: int = 
 
 
 Scorer = Callable[[Sequence[WindowExample]], Floats]
-"""The higher, the likelier each is correct."""
+"""Scores examples; higher means more probably correct."""
 
 
 def classical(train: Sequence[WindowExample], kind: Literal["svm", "logistic"], seed: int = 0) -> Scorer:
-    """A linear model on TF-IDF of ``ANSWER: ... EVIDENCE: ...``.
+    """Train a linear model on TF-IDF of ``ANSWER: ... EVIDENCE: ...``.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -83,76 +83,79 @@ def classical(train: Sequence[WindowExample], kind: Literal["svm", "logistic"], 
     else:
         linear = eval_package("sklearn.linear_model", "classical classifier")
         model = linear.LogisticRegression(max_iter=2000, random_state=seed)
-    model.fit(vectors.fit_transform(map(_joined, train)), [one.correct for one in train])
-    return lambda rows: np.asarray(model.decision_function(vectors.transform(map(_joined, rows))), dtype=np.float64)
+    model.fit(vectors.fit_transform(map(_as_text, train)), [example.correct for example in train])
+    return lambda rows: np.asarray(model.decision_function(vectors.transform(map(_as_text, rows))), dtype=np.float64)
 
 
-def _joined(example: WindowExample) -> str:
+def _as_text(example: WindowExample) -> str:
     return f"ANSWER: {example.sentence} EVIDENCE: {example.window}"
 
 
 def by_length(rows: Sequence[WindowExample]) -> Floats:
-    """The shorter a window, the likelier it is a marked span: what a classifier can learn without reading."""
-    return -np.array([len(one.window) for one in rows], dtype=np.float64)
+    """Score by length alone: marked spans are shorter. This is a baseline that does not read the texts."""
+    return -np.array([len(row.window) for row in rows], dtype=np.float64)
 
 
 def by_cosine(embedder: Embeds) -> Scorer:
-    """The cosine of sentence and window."""
+    """Return a scorer by the cosine of sentence and window."""
 
     def score(rows: Sequence[WindowExample]) -> Floats:
-        texts = list(dict.fromkeys([*(one.sentence for one in rows), *(one.window for one in rows)]))
+        texts = list(dict.fromkeys([*(row.sentence for row in rows), *(row.window for row in rows)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
-        return np.array([float(vectors[one.sentence] @ vectors[one.window]) for one in rows])
+        return np.array([float(vectors[row.sentence] @ vectors[row.window]) for row in rows])
 
     return score
 
 
 def by_judge(judge: Judge) -> Scorer:
-    """The probability that the window entails the sentence; NaN where it could not be judged."""
+    """Return a scorer by the probability that the window entails the sentence; NaN if it could not be judged."""
 
     def score(rows: Sequence[WindowExample]) -> Floats:
-        pairs = [Pair(one.window, one.sentence) for one in rows]
-        new = list(dict.fromkeys(pairs))
-        judged = dict(zip(new, ask(judge, new), strict=True))
+        pairs = [Pair(row.window, row.sentence) for row in rows]
+        distinct = list(dict.fromkeys(pairs))
+        judged = dict(zip(distinct, ask(judge, distinct), strict=True))
         return np.array(
-            [float(it.probabilities[ENTAILS]) if (it := judged[pair]).failure is None else np.nan for pair in pairs]
+            [
+                float(judged[pair].probabilities[ENTAILS]) if judged[pair].failure is None else np.nan
+                for pair in pairs
+            ]
         )
 
     return score
 
 
 def document_score(case: Marked, score: Scorer, size: int = WINDOW) -> float:
-    """The best of a document's windows, by which all of it makes a sentence correct; NaN where none has a score."""
+    """Return the maximum score over a document's windows; NaN if none has a score."""
     rows = [WindowExample(case.sentence, text, True, case.group) for _, text in windows(case.document, size)]
     found = score(rows)
     return float(np.nanmax(found)) if not np.isnan(found).all() else float("nan")
 
 
 class Retrieved(NamedTuple):
-    """A sentence of an answer, and the sentences of each document that was found for its question, the best first."""
+    """A sentence of an answer, and the sentences of each document found for its question, best first."""
 
     sentence: str
     documents: tuple[tuple[str, ...], ...]
 
 
 CUTS = tuple(range(10, 101, 10))
-"""Documents that are read: BioACE's T10 to T100."""
+"""Numbers of documents to read: BioACE's T10 to T100."""
 
 
 def correctness_at(
     cases: Sequence[Retrieved], score: Scorer, bar: float, cuts: Sequence[int] = CUTS, size: int = WINDOW
 ) -> dict[int, float]:
-    """The share of sentences that some window of the first so many documents makes correct, at each cut.
+    """Return for each cut the share of sentences that a window of the first documents makes correct.
 
-    Of cited documents and one cut above their number it is BioACE's Supp(AS), and of those that people judged to
-    support Supp(CS).
+    With cited documents and a cut above their number this is BioACE's Supp(AS). With cited documents that annotators
+    judged to support the sentence it is Supp(CS).
 
     Args:
-        cases: Sentences with their documents, as a search for the question ranks them.
-        score: Who says how likely a window makes a sentence correct; a window without a score makes none.
-        bar: From this score on it does.
-        cuts: How many documents are read.
-        size: Sentences of a window.
+        cases: Sentences with documents, in the ranking of a search for the question.
+        score: The scorer; a window without a score does not count.
+        bar: Minimum score for a window to make a sentence correct.
+        cuts: Numbers of documents to read.
+        size: Number of sentences per window.
 
     Raises:
         ValueError: There are no cases.
@@ -162,17 +165,17 @@ def correctness_at(
     first: list[float] = []
     for case in cases:
         found = np.inf
-        for place, document in enumerate(case.documents[: max(cuts)], start=1):
+        for rank, document in enumerate(case.documents[: max(cuts)], start=1):
             rows = [WindowExample(case.sentence, text, True, "") for _, text in windows(document, size)]
             if np.any(score(rows) >= bar):
-                found = place
+                found = rank
                 break
         first.append(found)
     return {cut: float((np.array(first) <= cut).mean()) for cut in cuts}
 
 
 class OwnAndOther(NamedTuple):
-    """Algorithm 1: scores of sentences with their own document and with another question's."""
+    """Result of algorithm 1: scores of sentences with their own document and with one of another question."""
 
     positive: float
     negative: float
@@ -182,24 +185,24 @@ class OwnAndOther(NamedTuple):
 
 
 def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, size: int = WINDOW) -> OwnAndOther:
-    """Each sentence with its document (or its evidence alone) against that of another question, the next one in order.
+    """Score each sentence with its own document (or evidence) and with that of the next other question.
 
-    One that has no score with either is left out, and ``n`` counts the others.
+    Cases without both scores are left out; ``n`` counts the others.
 
     Raises:
-        ValueError: All cases are of one question.
+        ValueError: All cases have the same question.
     """
 
     def scored(case: Marked, other: Marked) -> float:
-        sentences = tuple(other.document[at] for at in sorted(other.evidence)) if evidence else other.document
+        sentences = tuple(other.document[index] for index in sorted(other.evidence)) if evidence else other.document
         return document_score(Marked(case.sentence, case.question, sentences, frozenset()), score, size)
 
     rows: list[tuple[float, float]] = []
-    for place, case in enumerate(cases):
-        turned = [*cases[place + 1 :], *cases[:place]]
-        other = next((it for it in turned if it.question != case.question), None)
+    for index, case in enumerate(cases):
+        rotated = [*cases[index + 1 :], *cases[:index]]
+        other = next((candidate for candidate in rotated if candidate.question != case.question), None)
         if other is None:
-            raise ValueError("expected cases of two questions or more; found one")
+            raise ValueError("expected cases of at least two questions; found one")
         rows.append((scored(case, case), scored(case, other)))
     scores = np.array(rows, dtype=np.float64).reshape(-1, 2)
     scores = scores[~np.isnan(scores).any(axis=1)]
@@ -217,9 +220,9 @@ def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, 
 
 
 def auc(gold: Bools, scores: Floats) -> float:
-    """The area under the curve; a tie counts half. NaN where all are of one kind.
+    """Return the area under the ROC curve, where a tie counts half; NaN if there is only one class.
 
-    What has no score, as where a judge failed, is left out.
+    Examples without a score, such as after a failure of the judge, are left out.
     """
     known = ~np.isnan(scores)
     gold, scores = gold[known], scores[known]

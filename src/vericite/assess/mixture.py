@@ -1,7 +1,7 @@
-"""How likely two nuggets say the same: a mixture of two normal distributions over similarities (BioACE).
+"""The probability that two nuggets say the same, by a mixture of two normal distributions over similarities (BioACE).
 
-scikit-learn fits it, and what it comes to is kept as numbers in a JSON file: with two components and one variable the
-logit of a match is a parabola of the similarity, so that a stored mixture needs neither scikit-learn nor pickle.
+The mixture is fitted by scikit-learn and stored as numbers in a JSON file. With two components and one variable the
+logit of a match is a quadratic function of the similarity, so a stored mixture needs neither scikit-learn nor pickle.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vericite.records import Record
 Floats = NDArray[np.float64]
 
 LEAST = 20
-"""Similarities, without which there is nothing to fit two components to."""
+"""Minimum number of similarities for a fit."""
 
 
 PRESETS: Mapping[str, float] = {
@@ -31,24 +31,23 @@ PRESETS: Mapping[str, float] = {
     "all-mpnet-base-v2": 0.6211,
     "sup-simcse-roberta-large": 0.6035,
 }
-"""BioACE's thresholds of the probability. They belong to mixtures of the authors that are not published, so that with
-a mixture of one's own they are approximate."""
+"""BioACE's probability thresholds. They belong to the authors' mixtures, which are not published, so they are
+approximate with any other mixture."""
 
 
 class StoredMixture(Record):
     """A fitted mixture.
 
     Attributes:
-        form: The version of this form of file.
-        embedder: The signature of what made the vectors.
-        data: A hash of the similarities that it was fitted to.
-        n: How many they were.
-        means: Of the two components; the one with the larger mean is that of nuggets that match.
-        logit: The coefficients of the logit of a match: of the similarity's powers 0, 1 and 2.
-        threshold: From this probability on nuggets are aligned.
+        form: The version of the file format.
+        embedder: The signature of the embedder.
+        data: A hash of the similarities used for the fit.
+        n: Number of similarities.
+        means: Means of the two components; the larger one belongs to matching nuggets.
+        logit: Coefficients of the logit of a match, for the powers 0, 1 and 2 of the similarity.
+        threshold: Minimum probability for aligning nuggets.
         chosen: How the threshold was chosen.
-        front: Where it was tuned, each threshold that no other is better than in all three objectives, with its F1,
-            mean similarity and number of pairs.
+        front: The Pareto front, if the threshold was tuned: threshold, F1, mean similarity and number of pairs.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -65,42 +64,42 @@ class StoredMixture(Record):
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Identifies the mixture in provenance."""
         fixed = hashlib.sha256(repr((self.embedder, self.logit, self.threshold)).encode()).hexdigest()[:8]
         return f"nugget-mixture@{fixed}(threshold={self.threshold:g}, {self.chosen})"
 
     @property
     def turns_at(self) -> float | None:
-        """The similarity below which a lower one is likelier to match again; None where there is none.
+        """The similarity below which the probability of a match rises again; None if there is none.
 
-        It is so where the matching component is the wider one: its tail reaches further down than the other's.
+        This happens if the matching component is the wider one, because its lower tail is heavier than the other's.
         """
         return -self.logit[1] / (2 * self.logit[2]) if self.logit[2] > 0 else None
 
     def probabilities(self, similarities: NDArray[np.floating]) -> Floats:
-        """How likely each similarity is that of nuggets that match."""
+        """Return the probability of a match for each similarity."""
         x = np.asarray(similarities, dtype=np.float64)
         first, second, third = self.logit
         return (1 + np.tanh((first + second * x + third * x**2) / 2)) / 2
 
 
 def fit_mixture(similarities: NDArray[np.floating], embedder: str, seed: int = 0) -> StoredMixture:
-    """A Bayesian Gaussian mixture of at most two components over similarities, by variational inference.
+    """Fit a Bayesian Gaussian mixture of at most two components to similarities, by variational inference.
 
     Args:
-        similarities: Of nuggets of answers with those of the gold, all pairs of each question.
-        embedder: The signature of what made the vectors.
-        seed: Of where the inference begins.
+        similarities: Similarities of the answers' nuggets to the gold's, for all pairs of each question.
+        embedder: The signature of the embedder.
+        seed: Seed of the initialization.
 
     Raises:
-        InputError: There are too few similarities, or they are all alike.
+        InputError: There are too few different similarities.
         MissingExtraError: scikit-learn is not installed.
     """
     values = np.asarray(similarities, dtype=np.float64).reshape(-1, 1)
     if len(values) < LEAST or len(np.unique(values)) < LEAST // 2:
         raise InputError(
-            f"expected {LEAST} different similarities or more to fit a mixture to; found {len(np.unique(values))}. "
-            "Give answers and gold nuggets of more questions."
+            f"expected at least {LEAST} different similarities to fit a mixture; found {len(np.unique(values))}. Give "
+            "answers and gold nuggets of more questions."
         )
     fitted = eval_package("sklearn.mixture", "nugget mixture").BayesianGaussianMixture(
         n_components=2, random_state=seed, max_iter=1000
@@ -119,7 +118,7 @@ def fit_mixture(similarities: NDArray[np.floating], embedder: str, seed: int = 0
 
 
 def _terms(fitted: object, component: int) -> tuple[float, float, float]:
-    """The coefficients of a component's expected log density, but for what all components share."""
+    """Return the coefficients of a component's expected log density, without terms that all components share."""
     from typing import Any, cast
 
     special = eval_package("scipy.special", "nugget mixture")
@@ -130,17 +129,17 @@ def _terms(fitted: object, component: int) -> tuple[float, float, float]:
     expected = np.log(2) + float(special.digamma(freedom / 2)) - 1 / float(model.mean_precision_[component])
     above, beyond = (np.ravel(np.asarray(part, dtype=np.float64)) for part in model.weight_concentration_)
     together = special.digamma(above + beyond)
-    # A stick is broken piece by piece: what is left after the first is the second's.
+    # Stick-breaking: the weight of a component is its share of what earlier components leave.
     weight = special.digamma(above[component]) - together[component]
-    weight += sum(special.digamma(beyond[at]) - together[at] for at in range(component))
+    weight += sum(special.digamma(beyond[index]) - together[index] for index in range(component))
     constant = float(weight) + np.log(root) - np.log(freedom) / 2 + expected / 2
     return constant - root**2 * mean**2 / 2, root**2 * mean, -(root**2) / 2
 
 
 def read_mixture(path: Path) -> StoredMixture:
-    """A mixture's file.
+    """Read a mixture from a file.
 
     Raises:
-        InputError: It cannot be read, or is none.
+        InputError: The file cannot be read, or is not a mixture.
     """
     return read_fitted(StoredMixture, path, "a mixture of nuggets", "Fit one again.")

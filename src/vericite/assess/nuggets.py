@@ -1,4 +1,4 @@
-"""Nuggets of answers beside those of the gold: made, compared, aligned one to one, and counted."""
+"""Extract nuggets of answers, compare and align them with the gold's, and score the alignment."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ Floats = NDArray[np.float64]
 Way = Literal["greedy", "optimal"]
 
 PROMPT = read_prompt(Path(__file__).parent / "prompts" / "nuggets.toml", Prompt)
-"""Ours: one fact a line."""
+"""The default prompt: one fact per line."""
 
 _MARK = re.compile(r"\A\s*+(?:[-*+•‣–—]|\(?\d{1,3}[.):]\)?)\s++")
 _LEAD = re.compile(r"(?:here (?:is|are)|the following|list of|nuggets?\s*:)", re.IGNORECASE)
-_MOST = 200
-"""Nuggets that are read from a reply."""
+_MAX_NUGGETS = 200
+"""Maximum number of nuggets read from a reply."""
 
 
 def split_nuggets(text: str) -> tuple[str, ...]:
-    """The nuggets of a text without a language model: its atomic statements, each once."""
+    """Return the nuggets of a text without a language model: its distinct atomic statements."""
     return tuple(dict.fromkeys(text[span.slice].strip() for span in split_statements(text)))
 
 
 def read_nuggets(reply: str) -> tuple[str, ...]:
-    """The nuggets of a reply, one a line: bullets, numbers, fences and a line of introduction are left out.
+    """Read the nuggets of a reply, one per line, without bullets, numbers, fences and an introductory line.
 
     Raises:
-        ValueError: There are none.
+        ValueError: There are no nuggets.
     """
     lines = [_MARK.sub("", line, count=1).strip(" \t\"'") for line in reply.splitlines()]
     kept = [line for line in lines if any(map(str.isalnum, line)) and not line.startswith("```")]
     if kept and (kept[0].endswith(":") or (_LEAD.match(kept[0]) and len(kept) > 1)):
         kept = kept[1:]
-    found = tuple(dict.fromkeys(kept))[:_MOST]
+    found = tuple(dict.fromkeys(kept))[:_MAX_NUGGETS]
     if not found:
         raise ValueError("no nugget in the reply")
     return found
 
 
 class MadeNuggets(NamedTuple):
-    """The nuggets of a text, or why there are none."""
+    """The nuggets of a text, or the reason why there are none."""
 
     nuggets: tuple[str, ...]
     failure: str | None = None
 
 
 def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = PROMPT) -> Iterable[MadeNuggets]:
-    """The nuggets of each text, in order: by a language model, or offline where none is given.
+    """Return the nuggets of each text, in order, by a language model or, without one, offline.
 
     Raises:
-        InputError: The prompt has no slot for the text, or another one.
+        InputError: The prompt has no slot for the text, or has unknown slots.
     """
     if llm is None:
         return (MadeNuggets(split_nuggets(text)) for text in texts)
@@ -88,26 +88,26 @@ def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = 
 
 
 class Alignment(NamedTuple):
-    """Pairs of an answer's nugget and a gold one, each in one pair at most, by number."""
+    """Pairs of an answer's nugget and a gold nugget by index, each in at most one pair."""
 
     pairs: tuple[tuple[int, int], ...]
     probabilities: Floats
 
 
 def align(probabilities: Floats, threshold: float, way: Way = "greedy") -> Alignment:
-    """Align nuggets one to one, from the threshold up.
+    """Align nuggets one to one.
 
     Args:
-        probabilities: Of a match, a row a nugget of the answer and a column a gold one.
-        threshold: The least probability of a pair.
-        way: ``greedy`` takes the likeliest pair first, as BioACE's code does; of equals the first. ``optimal`` takes as
-            many pairs as there can be, and among these the likeliest together.
+        probabilities: Probabilities of a match [answer's nuggets, gold nuggets].
+        threshold: Minimum probability of a pair.
+        way: ``greedy`` takes the most probable pair first, as BioACE's code does, and the first one among ties.
+            ``optimal`` finds the maximum number of pairs with the highest total probability.
     """
     allowed = probabilities >= threshold
     if not allowed.any():
         return Alignment((), probabilities)
     if way == "optimal":
-        # A pair more is worth more than any probabilities.
+        # One more pair outweighs any sum of probabilities.
         worth = np.where(allowed, probabilities + min(probabilities.shape), 0.0)
         rows, columns = eval_package("scipy.optimize", "optimal alignment").linear_sum_assignment(worth, maximize=True)
         chosen = [(int(row), int(column)) for row, column in zip(rows, columns, strict=True) if allowed[row, column]]
@@ -115,8 +115,8 @@ def align(probabilities: Floats, threshold: float, way: Way = "greedy") -> Align
     order = np.argsort(-probabilities, axis=None, kind="stable")
     pairs: list[tuple[int, int]] = []
     rows_left, columns_left = set(range(probabilities.shape[0])), set(range(probabilities.shape[1]))
-    for place in order:
-        row, column = divmod(int(place), probabilities.shape[1])
+    for index in order:
+        row, column = divmod(int(index), probabilities.shape[1])
         if not allowed[row, column]:
             break
         if row in rows_left and column in columns_left:
@@ -128,7 +128,7 @@ def align(probabilities: Floats, threshold: float, way: Way = "greedy") -> Align
 
 @dataclass(frozen=True)
 class NuggetScore:
-    """How much of the gold an answer says, and how much of what it says is of the gold."""
+    """The numbers of aligned nuggets, of the answer's nuggets and of the gold's nuggets."""
 
     aligned: int
     own: int
@@ -136,30 +136,30 @@ class NuggetScore:
 
     @property
     def precision(self) -> float | None:
-        """Of the answer's nuggets, the share that is aligned."""
+        """The share of the answer's nuggets that is aligned."""
         return self.aligned / self.own if self.own else None
 
     @property
     def recall(self) -> float | None:
-        """Of the gold's nuggets, the share that is aligned."""
+        """The share of the gold's nuggets that is aligned."""
         return self.aligned / self.gold if self.gold else None
 
     @property
     def f1(self) -> float | None:
-        """Their harmonic mean."""
+        """The harmonic mean of precision and recall."""
         return 2 * self.aligned / (self.own + self.gold) if self.own + self.gold else None
 
 
 def load_nugget_embedder(name: str) -> Embeds:
-    """Who makes vectors of nuggets: ``bundled``, or ``hf:CHECKPOINT`` with a pooling behind a ``#``.
+    """Load an embedder by name: ``bundled``, ``hf:CHECKPOINT`` or ``hf:CHECKPOINT#POOLING``.
 
-    Without one it is the mean of the tokens' vectors, and for SimCSE what its pooler makes of the first.
+    The default pooling is the mean over tokens, and the pooler's output for SimCSE.
 
     Raises:
-        UnknownNameError: It is neither.
-        InputError: There is no such pooling.
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder, not one that is safe to load, or has no pooler.
+        UnknownNameError: The name is none of these.
+        InputError: The pooling does not exist.
+        ModelMissingError: The checkpoint does not exist.
+        ModelCardError: The checkpoint is not an encoder, is not safe to load, or has no pooler.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
     if name == "bundled":
@@ -169,12 +169,12 @@ def load_nugget_embedder(name: str) -> Embeds:
     from vericite.retrieve.hf import HFEmbedder, Pooling
 
     checkpoint, _, pooling = name.removeprefix("hf:").partition("#")
-    usual = "pooler" if "simcse" in Path(checkpoint).name.casefold() else "mean"
-    return HFEmbedder(checkpoint, pooling=cast(Pooling, pooling or usual))
+    default = "pooler" if "simcse" in Path(checkpoint).name.casefold() else "mean"
+    return HFEmbedder(checkpoint, pooling=cast(Pooling, pooling or default))
 
 
 def similarities(embedder: Embeds, own: Sequence[str], gold: Sequence[str]) -> Floats:
-    """Cosines, a row a nugget of the answer and a column a gold one."""
+    """Return cosines [answer's nuggets, gold nuggets]."""
     if not own or not gold:
         return np.zeros((len(own), len(gold)))
     vectors = embedder.embed([*own, *gold]).astype(np.float64)
@@ -182,13 +182,13 @@ def similarities(embedder: Embeds, own: Sequence[str], gold: Sequence[str]) -> F
 
 
 def score_nuggets(found: Floats, mixture: StoredMixture, way: Way = "greedy") -> NuggetScore:
-    """Align by a mixture's probabilities from its threshold up, and count."""
+    """Align nuggets by a mixture's probabilities and threshold, and count the pairs."""
     aligned = align(mixture.probabilities(found), mixture.threshold, way)
     return NuggetScore(len(aligned.pairs), *found.shape)
 
 
 class Objectives(NamedTuple):
-    """What a threshold is chosen by: means over questions."""
+    """The objectives for choosing a threshold: means over questions."""
 
     f1: float
     similarity: float
@@ -196,18 +196,18 @@ class Objectives(NamedTuple):
 
 
 def objectives(found: Sequence[Floats], mixture: StoredMixture, threshold: float, way: Way = "greedy") -> Objectives:
-    """F1, the similarity of aligned pairs, and their number, each the mean over questions (0 where none is aligned)."""
+    """Return F1, the similarity of aligned pairs (0 without pairs) and their number, as means over questions."""
     rows: list[tuple[float, float, float]] = []
     for matrix in found:
         pairs = align(mixture.probabilities(matrix), threshold, way).pairs
         score = NuggetScore(len(pairs), *matrix.shape)
-        near = float(np.mean([matrix[pair] for pair in pairs])) if pairs else 0.0
-        rows.append((score.f1 or 0.0, near, float(len(pairs))))
+        similarity = float(np.mean([matrix[pair] for pair in pairs])) if pairs else 0.0
+        rows.append((score.f1 or 0.0, similarity, float(len(pairs))))
     return Objectives(*np.mean(rows, axis=0).tolist())
 
 
 class Tuned(NamedTuple):
-    """A mixture with its threshold, and the thresholds that no other is better than in all three objectives."""
+    """A mixture with a tuned threshold, and the Pareto front of thresholds."""
 
     mixture: StoredMixture
     front: tuple[tuple[float, Objectives], ...]
@@ -216,9 +216,9 @@ class Tuned(NamedTuple):
 def tune_threshold(
     found: Sequence[Floats], mixture: StoredMixture, trials: int = 100, seed: int = 0, way: Way = "greedy"
 ) -> Tuned:
-    """Choose the threshold by Optuna, as BioACE does: three objectives to be raised, over [0, 1].
+    """Tune the threshold over [0, 1] with Optuna, as BioACE does, by maximizing three objectives.
 
-    Of the front the one with the highest F1 is taken, and of equals the highest threshold.
+    The result is the threshold of the Pareto front with the highest F1, and the highest threshold among ties.
 
     Raises:
         InputError: Optuna is not installed.
@@ -227,8 +227,8 @@ def tune_threshold(
         import optuna  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise InputError(
-            "expected Optuna to choose a threshold; found none. Install it: pip install 'vericite[assess]', or take a "
-            "preset or --threshold."
+            "expected Optuna, which chooses the threshold; it is not installed. Install it with pip install "
+            "'vericite[assess]', or use a preset or --threshold."
         ) from None
     from typing import Any
 
@@ -236,15 +236,15 @@ def tune_threshold(
     package.logging.set_verbosity(package.logging.WARNING)
     study = package.create_study(directions=["maximize"] * 3, sampler=package.samplers.TPESampler(seed=seed))
 
-    def of(trial: Any) -> Objectives:
+    def evaluate(trial: Any) -> Objectives:
         return objectives(found, mixture, trial.suggest_float("threshold", 0.0, 1.0), way)
 
-    study.optimize(of, n_trials=trials)
+    study.optimize(evaluate, n_trials=trials)
     front = sorted((float(trial.params["threshold"]), Objectives(*trial.values)) for trial in study.best_trials)
-    threshold, _ = max(front, key=lambda one: (one[1].f1, one[0]))
-    told = {
+    threshold, _ = max(front, key=lambda point: (point[1].f1, point[0]))
+    tuned = {
         "threshold": threshold,
         "chosen": f"highest F1 of Optuna's front, {trials} trials",
         "front": tuple((at, *values) for at, values in front),
     }
-    return Tuned(mixture.model_copy(update=told), tuple(front))
+    return Tuned(mixture.model_copy(update=tuned), tuple(front))

@@ -1,4 +1,4 @@
-"""Tables of answers' sentences and citations: by people's labels, by a model's or a judge's, and how these agree."""
+"""Tables of answers' sentences and citations: by human labels, by a model or judge, and the agreement of both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table: a figure, or what it or its interval needs."""
+    """A row of a table: a figure, or what is needed to compute it or its interval."""
 
     table: str
     row: str
@@ -41,7 +41,7 @@ class FigureRow:
 
     @property
     def record(self) -> dict[str, object]:
-        """As JSON has it."""
+        """JSON-ready dict."""
         figures = {} if self.estimate is None else asdict(self.estimate)
         return {"table": self.table, "row": self.row, "system": self.system, **figures, "needs": self.needs}
 
@@ -60,7 +60,7 @@ SentenceLabels = Mapping[tuple[str, str], Sequence[SentenceLabel | None]]
 
 
 def _shares(labels: SentenceLabels) -> dict[str, dict[str, list[float]]]:
-    """Of each figure and system, the share of labelled sentences in each answer that has any."""
+    """Return by figure and system the shares of sentences in each answer with labels."""
     found: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in _SENTENCES}
     for (_, system), listed in labels.items():
         given = [label for label in listed if label is not None]
@@ -73,7 +73,7 @@ def _shares(labels: SentenceLabels) -> dict[str, dict[str, list[float]]]:
 def sentence_table(
     labels: SentenceLabels, bootstrap: Bootstrap, table: str = "sentences (completeness)", needs: str | None = None
 ) -> list[FigureRow]:
-    """The mean over answers of the share of sentences with these labels, of each system."""
+    """Return for each system the mean over answers of each share of sentences."""
     shares = _shares(labels)
     if not any(shares.values()):
         needs = needs or '"sentences" labels of the answers (labels.jsonl, medaesqa:FILE)'
@@ -86,43 +86,45 @@ def sentence_table(
 
 
 def labelled_sentences(answers: Sequence[SystemAnswer]) -> list[tuple[AnswerSentence, SentenceLabel]]:
-    """People's labels, for training."""
+    """Return sentences with human labels, for training."""
     return [
-        (AnswerSentence(it.item.answer.question or it.question, claim.text), label)
-        for it in answers
-        if it.item.answer is not None and it.item.labels is not None
-        for claim, label in zip(it.item.answer.claims, it.item.labels.sentences or (), strict=False)
+        (AnswerSentence(entry.item.answer.question or entry.question, claim.text), label)
+        for entry in answers
+        if entry.item.answer is not None and entry.item.labels is not None
+        for claim, label in zip(entry.item.answer.claims, entry.item.labels.sentences or (), strict=False)
         if label is not None
     ]
 
 
 def label_sentences(answers: Sequence[SystemAnswer], labeller: Labeller | None, remarks: list[str]) -> SentenceLabels:
-    """What the labeller says of every sentence of every answer; failures are told."""
+    """Label every sentence of every answer; failures are added to the remarks."""
     if labeller is None:
         return {}
-    known = [(it, it.item.answer) for it in answers if it.item.answer is not None]
+    known = [(entry, entry.item.answer) for entry in answers if entry.item.answer is not None]
     asked = [
-        AnswerSentence(answer.question or it.question, claim.text) for it, answer in known for claim in answer.claims
+        AnswerSentence(answer.question or entry.question, claim.text)
+        for entry, answer in known
+        for claim in answer.claims
     ]
     labelled = list(labeller.label(asked))
     if trained := labeller.known(asked):
         remarks.append(
-            f"the classifier was trained on {trained} of these {len(asked)} sentences: its agreement with people on "
-            "them says nothing of others"
+            f"the classifier was trained on {trained} of these {len(asked)} sentences: its agreement on them says "
+            "nothing about other sentences"
         )
-    failures = Counter(one.failure for one in labelled if one.failure is not None)
+    failures = Counter(sentence.failure for sentence in labelled if sentence.failure is not None)
     remarks += [f"{count} of {len(asked)} sentences without a label: {why}" for why, count in failures.items()]
     found: dict[tuple[str, str], list[SentenceLabel | None]] = {}
-    place = iter(labelled)
-    for it, answer in known:
-        found[it.question, it.system] = [next(place).label for _ in answer.claims]
+    remaining = iter(labelled)
+    for entry, answer in known:
+        found[entry.question, entry.system] = [next(remaining).label for _ in answer.claims]
     return found
 
 
 def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
-    """The shares by a model's labels, and how well these agree with people's."""
+    """Return the shares by a model's labels, and the agreement of these labels with human ones."""
     table = "sentences by a model"
-    needs = "a labeller: --completeness llm or a classifier's file"
+    needs = "a labeller: --completeness llm or the file of a classifier"
     rows = sentence_table(by_model, bootstrap, table, needs)
     compared = "sentences by a model against people (table 2)"
     names = ("P, weighted", "R, weighted", "F1, weighted")
@@ -132,23 +134,23 @@ def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, boot
     for (question, system), labels in by_people.items():
         for said, found in zip(labels, by_model.get((question, system), ()), strict=False):
             if said is not None:
-                # A sentence that the model did not label is wrong: no label of people's is found in it.
+                # A sentence without a label from the model counts as wrong.
                 per_question[question][said, found or "none"] += 1
     if not per_question:
         return [*rows, FigureRow(compared, ", ".join(names), needs='"sentences" labels of the answers')]
     sums = np.array([[_sums(counts, LABELS)] for counts in per_question.values()], dtype=np.float64)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
 
-        def figure(drawn: Floats, place: int = place) -> Floats:
-            return _weighted(drawn)[place]
+        def figure(drawn: Floats, index: int = index) -> Floats:
+            return _weighted(drawn)[index]
 
         rows.append(FigureRow(compared, name, None, bootstrap.pooled(sums, figure)[0]))
     return rows
 
 
 def _weighted(sums: Floats) -> list[Floats]:
-    """Precision, recall and F1, the mean over labels weighted by how often people gave them."""
-    right, found, said = (sums[..., at::3] for at in range(3))
+    """Return precision, recall and F1 as means over labels, weighted by the frequency of the human labels."""
+    right, found, said = (sums[..., offset::3] for offset in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = said / said.sum(axis=-1, keepdims=True)
         shares = (
@@ -160,30 +162,32 @@ def _weighted(sums: Floats) -> list[Floats]:
 
 
 def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
-    """Whether a model's labels rank systems as people's do, by each share."""
+    """Correlate the rankings of systems by a model's and by human labels, for each share."""
     table = "rankings by sentences (A2)"
     if not by_model or not by_people:
-        needs = "--completeness and sentence labels of three systems or more"
+        needs = "--completeness and sentence labels of at least three systems"
         return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
-    automatic, human = ({name: _means(of) for name, of in _shares(it).items()} for it in (by_model, by_people))
+    automatic, human = (
+        {name: _means(shares) for name, shares in _shares(labels).items()} for labels in (by_model, by_people)
+    )
     return [row for name in _SENTENCES for row in ranked(table, name, automatic[name], human[name], bootstrap)]
 
 
-def _means(of: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    return {system: float(np.mean(values)) for system, values in of.items()}
+def _means(shares: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {system: float(np.mean(values)) for system, values in shares.items()}
 
 
 def ranked(
     table: str, name: str, automatic: Mapping[str, float], human: Mapping[str, float], bootstrap: Bootstrap
 ) -> list[FigureRow]:
-    """Spearman and Kendall of two rankings of systems; what they, or their intervals, need where systems are few."""
+    """Return Spearman and Kendall correlations of two rankings, or what is needed if there are too few systems."""
     systems = sorted(automatic.keys() & human.keys())
     if len(systems) < 3:
-        return [FigureRow(table, name, needs=f"three systems or more that both rank; found {len(systems)}")]
-    one, other = ({system: of[system] for system in systems} for of in (automatic, human))
+        return [FigureRow(table, name, needs=f"at least three systems in both rankings; found {len(systems)}")]
+    one, other = ({system: scores[system] for system in systems} for scores in (automatic, human))
     needs = None
     if len(systems) < FEWEST_SYSTEMS:
-        needs = f"{FEWEST_SYSTEMS} systems or more for an interval; found {len(systems)}"
+        needs = f"at least {FEWEST_SYSTEMS} systems for an interval; found {len(systems)}"
     return [
         FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate, needs)
         for measure in (Spearman(), Kendall())
@@ -193,9 +197,9 @@ def ranked(
 def citation_tables(
     answers: Sequence[SystemAnswer], by_judge: JudgedCitations | None, bootstrap: Bootstrap
 ) -> list[FigureRow]:
-    """Coverage, support and contradiction by people's labels, and how well a judge agrees with these."""
+    """Return coverage, support and contradiction by human labels, and a judge's agreement with them."""
     table = "citations by labels"
-    labelled = [it for it in answers if it.item.labels is not None and it.item.labels.citations]
+    labelled = [entry for entry in answers if entry.item.labels is not None and entry.item.labels.citations]
     if not labelled:
         needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
         return [
@@ -203,14 +207,15 @@ def citation_tables(
             FigureRow("citations by a judge (tables 4, A6)", "P, R, F1", needs=needs),
         ]
     parts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for it in labelled:
-        assert it.item.labels is not None
-        citations = it.item.labels.citations or ()
-        sentences = len(it.item.answer.claims) if it.item.answer is not None else 0
-        supported = len({one.sentence for one in citations if one.label == "supports"})
-        parts[it.system, "coverage"].append((supported, sentences))
+    for entry in labelled:
+        assert entry.item.labels is not None
+        citations = entry.item.labels.citations or ()
+        sentences = len(entry.item.answer.claims) if entry.item.answer is not None else 0
+        supported = len({citation.sentence for citation in citations if citation.label == "supports"})
+        parts[entry.system, "coverage"].append((supported, sentences))
         for name, label in (("support", "supports"), ("contradiction", "contradicts")):
-            parts[it.system, name].append((sum(one.label == label for one in citations), len(citations)))
+            count = sum(citation.label == label for citation in citations)
+            parts[entry.system, name].append((count, len(citations)))
     rows = [
         FigureRow(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
         for (system, name), sums in parts.items()
@@ -222,7 +227,7 @@ _WORDS = ("supports", "contradicts", "neutral")
 
 
 class AskedCitation(NamedTuple):
-    """A citation as a judge is asked about it, and what people said of it."""
+    """A citation as a pair for the judge, with its human label."""
 
     pair: Pair
     said: str
@@ -232,23 +237,23 @@ class AskedCitation(NamedTuple):
 
 
 def _asked(labelled: Sequence[SystemAnswer]) -> list[AskedCitation]:
-    """The labelled citations whose documents' texts are known; neutral and irrelevant are one."""
+    """Return the labelled citations of documents with known texts; neutral and irrelevant count as the same."""
     found: list[AskedCitation] = []
-    for it in labelled:
-        answer, labels = it.item.answer, it.item.labels
+    for entry in labelled:
+        answer, labels = entry.item.answer, entry.item.labels
         if answer is None or labels is None:
             continue
         texts = {document.id: document.titled_text for document in answer.documents if document.text.strip()}
-        for one in labels.citations or ():
-            if one.document in texts and one.sentence < len(answer.claims):
-                said = "neutral" if one.label == "irrelevant" else one.label
+        for citation in labels.citations or ():
+            if citation.document in texts and citation.sentence < len(answer.claims):
+                said = "neutral" if citation.label == "irrelevant" else citation.label
                 found.append(
                     AskedCitation(
-                        Pair(texts[one.document], answer.claims[one.sentence].text),
+                        Pair(texts[citation.document], answer.claims[citation.sentence].text),
                         said,
-                        it.question,
-                        it.system,
-                        (it.question, it.system, one.sentence),
+                        entry.question,
+                        entry.system,
+                        (entry.question, entry.system, citation.sentence),
                     )
                 )
     return found
@@ -256,42 +261,45 @@ def _asked(labelled: Sequence[SystemAnswer]) -> list[AskedCitation]:
 
 @dataclass(frozen=True)
 class JudgedCitations:
-    """Labelled citations, and what a judge said of each; None where it failed."""
+    """Labelled citations with a judge's label of each; None for failures."""
 
     asked: Sequence[AskedCitation]
     found: Sequence[str | None]
 
 
 def judge_citations(answers: Sequence[SystemAnswer], judge: Judge | None) -> JudgedCitations | None:
-    """Ask the judge about the labelled citations whose documents' texts are known; None without a judge."""
+    """Judge the labelled citations of documents with known texts; None without a judge."""
     if judge is None:
         return None
     asked = _asked(answers)
-    judgements = ask(judge, [one.pair for one in asked])
-    found = [None if it.failure is not None else _WORDS[int(it.probabilities.argmax())] for it in judgements]
+    judgements = ask(judge, [citation.pair for citation in asked])
+    found = [
+        None if judgement.failure is not None else _WORDS[int(judgement.probabilities.argmax())]
+        for judgement in judgements
+    ]
     return JudgedCitations(asked, found)
 
 
 def judged_rows(
     labelled: Sequence[SystemAnswer], judged: JudgedCitations | None, bootstrap: Bootstrap
 ) -> list[FigureRow]:
-    """Precision, recall and F1 of supporting, and macro-F1 of three labels, by what a judge said; failures are told."""
+    """Return a judge's precision, recall and F1 of supporting citations, macro-F1 of three labels, and failures."""
     table = "citations by a judge (tables 4, A6)"
     if not (judged.asked if judged else _asked(labelled)):
         return [FigureRow(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
     if judged is None:
         return [FigureRow(table, "P, R, F1", needs="a judge: --judge NAME")]
     per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for one, found in zip(judged.asked, judged.found, strict=True):
+    for citation, found in zip(judged.asked, judged.found, strict=True):
         if found is not None:
-            per_question[one.question][one.said, found] += 1
+            per_question[citation.question][citation.said, found] += 1
     rows: list[FigureRow] = []
     if per_question:
         sums = np.array([[_sums(counts, _WORDS)] for counts in per_question.values()], dtype=np.float64)
-        for place, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
+        for index, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
 
-            def figure(drawn: Floats, place: int = place) -> Floats:
-                return _prf(drawn)[place]
+            def figure(drawn: Floats, index: int = index) -> Floats:
+                return _prf(drawn)[index]
 
             rows.append(FigureRow(table, name, None, bootstrap.pooled(sums, figure)[0]))
     if failed := sum(found is None for found in judged.found):
@@ -300,36 +308,40 @@ def judged_rows(
 
 
 def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[FigureRow]:
-    """Whether a judge ranks systems by their citations as people do; of sentences with labelled citations."""
+    """Correlate the rankings of systems by a judge's and by human labels of citations."""
     table = "rankings by citations (A4)"
     names = ("coverage", "support", "contradiction")
     if judged is None or not judged.asked:
         return [
             FigureRow(table, ", ".join(names), needs="--judge NAME and the texts of cited documents, of three systems")
         ]
-    both = [(one, one.said, found) for one, found in zip(judged.asked, judged.found, strict=True) if found is not None]
+    both = [
+        (citation, citation.said, found)
+        for citation, found in zip(judged.asked, judged.found, strict=True)
+        if found is not None
+    ]
     rows: list[FigureRow] = []
     for name in names:
         sides: list[dict[str, float]] = []
         for side in (1, 2):
-            of: dict[str, list[tuple[AskedCitation, str]]] = defaultdict(list)
+            by_system: dict[str, list[tuple[AskedCitation, str]]] = defaultdict(list)
             for entry in both:
-                of[entry[0].system].append((entry[0], str(entry[side])))
-            sides.append({system: _citation_share(name, listed) for system, listed in of.items()})
+                by_system[entry[0].system].append((entry[0], str(entry[side])))
+            sides.append({system: _citation_share(name, listed) for system, listed in by_system.items()})
         rows += ranked(table, name, sides[1], sides[0], bootstrap)
     return rows
 
 
 def _citation_share(name: str, listed: Sequence[tuple[AskedCitation, str]]) -> float:
     if name == "coverage":
-        sentences = {one.sentence for one, _ in listed}
-        return len({one.sentence for one, said in listed if said == "supports"}) / len(sentences)
+        sentences = {citation.sentence for citation, _ in listed}
+        return len({citation.sentence for citation, said in listed if said == "supports"}) / len(sentences)
     wanted = "supports" if name == "support" else "contradicts"
     return sum(said == wanted for _, said in listed) / len(listed)
 
 
 def _sums(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float]:
-    """Right, said by the judge and said by people, of each label."""
+    """Return three counts per label: agreed, given by the judge, and given by annotators."""
     found: list[float] = []
     for word in labels:
         found.append(counts[word, word])
@@ -339,9 +351,9 @@ def _sums(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float
 
 
 def _prf(sums: Floats) -> list[Floats]:
-    """Precision, recall and F1 of the supporting label, and the mean of F1 over labels that people gave."""
+    """Return precision, recall and F1 of the supporting label, and the mean F1 over labels that annotators gave."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        right, judged, said = (sums[..., at::3] for at in range(3))
+        right, judged, said = (sums[..., offset::3] for offset in range(3))
         f1 = np.where(said > 0, 2 * right / (judged + said), np.nan)
         shown = np.maximum((said > 0).sum(axis=-1), 1)
         macro = np.nansum(f1, axis=-1) / shown

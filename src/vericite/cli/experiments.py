@@ -196,12 +196,12 @@ def table(
     from vericite.disk.files import write_whole
     from vericite.evaluate.resampling import Bootstrap
     from vericite.experiment.render import FORMS
-    from vericite.experiment.tables import Layout, make_table, read_made
+    from vericite.experiment.tables import Layout, make_table, read_cells
 
     refuse_unwritable(out)
     problems: list[RecordError] = []
     chosen = Layout.load(layout or _own(runs))
-    text = FORMS[as_.value](make_table(read_made(runs, problems), chosen, Bootstrap(draws, seed)))
+    text = FORMS[as_.value](make_table(read_cells(runs, problems), chosen, Bootstrap(draws, seed)))
     if out is None:
         typer.echo("\n".join(map(clean, text.split("\n"))))
     else:

@@ -1,1 +1,1 @@
-"""Experiments: many runs from one file, and the tables that come of them."""
+"""Experiments: many runs from one file, and tables of their results."""

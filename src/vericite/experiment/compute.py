@@ -1,8 +1,8 @@
-"""Figures of models that measures read, computed of the answers of folders: BERTScore, vectors for MAUVE, entailment.
+"""Compute model scores for the answers in folders: BERTScore, vectors for MAUVE, claim entailment.
 
-Figures are lines beside the answers, added as they are made: a process that is killed costs some answers' work. A line
-says what it was computed of; when an answer has changed since, its line is made anew. What was computed of the same
-texts before, in whatever folder, comes from the cache.
+Scores are written as lines to a file next to the answers while they are computed, so a killed process loses only the
+last few answers. Each line has a hash of its inputs; if an answer changes, its line is computed again. Scores of the
+same texts come from a cache, whatever folder they were computed for.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from vericite.models.contracts import Embeds, Judge
 
 AT_ONCE = 32
-"""Answers that are computed and kept together: some seconds' work for a large model, which a kill may cost."""
+"""Number of answers per batch: a few seconds of work for a large model, lost if the process is killed."""
 
 OnDone = Callable[[int, int], None]
-"""Called with how many answers have their figures, and how many there are."""
+"""Called with the number of answers that have scores, and the number of all answers."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +58,23 @@ class ComparedTexts:
     references: tuple[str, ...]
 
     def of(self, signature: str) -> str:
-        """A hash of the texts, and of what compares them."""
+        """Return a hash of the texts and of the signature of what compares them."""
         content = json.dumps([signature, self.answer, self.references])
         return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 @dataclass
 class Computed:
-    """What was done.
+    """The outcome of a computation.
 
     Attributes:
-        answers: Answers that can be compared, in all folders.
-        made: Of them, those whose figures were made now.
-        without: Questions left out: without an answer in words, or without anything to compare it with.
-        cut: Answers and references of which the model read only the beginning, among those made now.
-        failed: Answers that the model failed on.
-        files: What was written.
-        signature: The model.
+        signature: The signature of the model.
+        answers: Number of answers that can be compared, in all folders.
+        made: Number of answers scored now.
+        without: Number of questions left out because they have no prose answer, or nothing to compare it with.
+        cut: Number of answers scored now whose texts were truncated.
+        failed: Number of answers on which the model failed.
+        files: The files that were written.
     """
 
     signature: str
@@ -87,32 +87,32 @@ class Computed:
 
 
 class Scores(Protocol):
-    """Computes figures of answers."""
+    """Computes scores of answers."""
 
     kind: str
-    """The kind of file that they are kept in."""
+    """The kind of file that they are written to."""
 
     @property
     def signature(self) -> str:
-        """What computes them."""
+        """Identifies the method and its model."""
         ...
 
     def compared(self, item: Item) -> ComparedTexts | None:
-        """What is compared of a question; None where there is nothing."""
+        """Return the texts to compare; None if there are none."""
         ...
 
     def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
-        """The figures of each, in order."""
+        """Return the scores of each answer, in order."""
         ...
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         ...
 
 
 @dataclass(frozen=True)
 class ComputedFigures:
-    """Figures of an answer by name; ``failed`` names those that could not be had, ``cut`` says what was not read."""
+    """Scores of an answer by name; ``failed`` names those that could not be computed, ``cut`` is whether it was cut."""
 
     scores: Mapping[str, float]
     failed: tuple[str, ...] = ()
@@ -120,11 +120,11 @@ class ComputedFigures:
 
 
 class BertScores:
-    """BERTScore of an answer and its reference answers; of several references the highest of each figure.
+    """BERTScore of an answer against its reference answers; with several references, the maximum of each figure.
 
     Args:
-        model: Makes the vectors of tokens.
-        cache: The file of figures; None keeps none.
+        model: The encoder.
+        cache: The cache file; None: no cache.
     """
 
     kind = "scores-bertscore"
@@ -136,27 +136,27 @@ class BertScores:
         self.signature = f"bertscore({model.signature})"
 
     def compared(self, item: Item) -> ComparedTexts | None:
-        """The answer's sentences and all reference answers."""
+        """Return the answer's sentences and all reference answers."""
         return _compared(item, item.gold.ideal if item.gold else ())
 
     def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
-        """The figures of each, in order; those of texts that were compared before are known."""
-        keys = [bytes.fromhex(one.of(self.signature)) for one in asked]
+        """Return the scores of each answer, in order; those of known texts come from the cache."""
+        keys = [bytes.fromhex(texts.of(self.signature)) for texts in asked]
         rows = self._cache.find(list(dict.fromkeys(keys))) if self._cache else {}
         known = {key: np.frombuffer(row[1], _STORED) for key, row in rows.items()}
-        missing = {key: one for key, one in zip(keys, asked, strict=True) if key not in known}
-        texts = dict.fromkeys(chain.from_iterable((one.answer, *one.references) for one in missing.values()))
-        vectors = dict(zip(texts, self._model.tokens(texts), strict=True))
-        for key, one in missing.items():
-            references = [vectors[text] for text in one.references]
-            cut = vectors[one.answer].cut or any(reference.cut for reference in references)
-            known[key] = np.array([*best_overlap(vectors[one.answer], references), cut], dtype=_STORED)
+        missing = {key: texts for key, texts in zip(keys, asked, strict=True) if key not in known}
+        distinct = dict.fromkeys(chain.from_iterable((texts.answer, *texts.references) for texts in missing.values()))
+        vectors = dict(zip(distinct, self._model.tokens(distinct), strict=True))
+        for key, texts in missing.items():
+            references = [vectors[text] for text in texts.references]
+            cut = vectors[texts.answer].cut or any(reference.cut for reference in references)
+            known[key] = np.array([*best_overlap(vectors[texts.answer], references), cut], dtype=_STORED)
         if self._cache is not None:
             self._cache.put([(key, known[key].tobytes()) for key in missing])
         return [self._figures(known[key].tolist()) for key in keys]
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         if self._cache is not None:
             self._cache.close()
 
@@ -167,37 +167,38 @@ class BertScores:
 _BERTSCORES = Form("BERTScores", "bertscore_1", "(key BLOB PRIMARY KEY, figures BLOB NOT NULL)")
 _STORED = np.dtype("<f4")
 FILE = "bertscores.sqlite"
-"""Its name in the cache's folder."""
+"""The name of the cache file."""
 
 
 class Entailments:
-    """How far an answer entails what a good one says: the gold's nuggets or, without any, a reference's sentences.
+    """Entailment of gold claims by an answer. Claims are the gold's nuggets or, without nuggets, reference sentences.
 
     Args:
-        judge: Judges an answer as the premise of each of them; what it judged before is known.
+        judge: Judges each claim with the answer as premise. Judgements are cached.
     """
 
     kind = "scores-claim-entailment"
     names = ("claim_entailment", "claims_entailed")
 
     def __init__(self, judge: Judge) -> None:
-        # One that asks a language model keeps its replies itself.
+        # Judges that ask a language model cache its replies themselves.
         cached = ledger_of(judge) is None
         self._cache = CachedJudge(judge, cache_file("default", JUDGEMENTS)) if cached else None
         self._judge: Judge = self._cache or judge
         self.signature = f"claim-entailment({judge.signature})"
 
     def compared(self, item: Item) -> ComparedTexts | None:
-        """The answer's sentences, and the claims."""
+        """Return the answer's sentences and the claims."""
         return _compared(item, claims_of(item.gold) if item.gold else ())
 
     def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
-        """Of each the mean probability that the answer entails a claim, and the share of claims it rather does."""
-        judged = iter(ask(self._judge, [Pair(one.answer, claim) for one in asked for claim in one.references]))
-        return [self._figures([next(judged) for _ in one.references]) for one in asked]
+        """Return for each answer the mean probability that it entails a claim, and the share of entailed claims."""
+        pairs = [Pair(texts.answer, claim) for texts in asked for claim in texts.references]
+        judged = iter(ask(self._judge, pairs))
+        return [self._figures([next(judged) for _ in texts.references]) for texts in asked]
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         if self._cache is not None:
             self._cache.close()
 
@@ -211,12 +212,12 @@ class Entailments:
 
 
 def load_scores(kind: str, model: str) -> Scores:
-    """What computes ``bertscore`` or ``claim-entailment`` by the encoder or the judge of this name.
+    """Load ``bertscore`` with an encoder, or ``claim-entailment`` with a judge.
 
     Raises:
-        UnknownNameError: There is no such encoder or judge.
-        InputError: What follows the name cannot be used.
-        MissingExtraError: It needs an extra.
+        UnknownNameError: The encoder or judge does not exist.
+        InputError: The settings after the name are wrong.
+        MissingExtraError: An optional dependency is not installed.
     """
     if kind == "bertscore":
         return BertScores(load_token_encoder(model), cache_file("default", FILE))
@@ -224,7 +225,7 @@ def load_scores(kind: str, model: str) -> Scores:
 
 
 def claims_of(gold: Gold) -> tuple[str, ...]:
-    """What a good answer says: the texts of nuggets, else the sentences of the first reference answer."""
+    """Return the claims of a good answer: the texts of nuggets, or the sentences of the first reference answer."""
     nuggets = tuple(nugget.text for nugget in gold.nuggets or () if nugget.text.strip())
     if nuggets or not gold.ideal:
         return nuggets
@@ -238,22 +239,22 @@ def _compared(item: Item, texts: Iterable[str]) -> ComparedTexts | None:
 
 
 def answer_folders(named: Iterable[Path]) -> list[Path]:
-    """The folders with answers: those of the cells of an experiment, and others as they are.
+    """Return the folders with answers; the folder of an experiment is replaced by those of its cells.
 
     Raises:
-        InputError: One is no folder, or nothing in it was run.
+        InputError: A path is not a folder, or an experiment has no runs.
     """
     found: list[Path] = []
     for folder in named:
         if not folder.is_dir():
             raise InputError(
-                f"expected the folder of a run, to write beside its answers; found {folder}. Lay a file of answers "
-                "into a folder of its own, as answers.jsonl"
+                f"expected the folder of a run, to write next to its answers; found {folder}. Put a file of answers "
+                "into its own folder, as answers.jsonl"
             )
         if not (folder / EXPERIMENT).is_file():
             found.append(folder)
             continue
-        cells = [place for _, place, _, _ in folders_of(folder) if (place / "runs.jsonl").is_file()]
+        cells = [path for _, path, _, _ in folders_of(folder) if (path / "runs.jsonl").is_file()]
         if not cells:
             raise InputError(f"expected runs in {folder}; found none. Run the experiment first.")
         found += cells
@@ -267,17 +268,17 @@ def compute_scores(
     gold: Path | None = None,
     on_done: OnDone | None = None,
 ) -> Computed:
-    """Write the figures of the answers of folders beside them.
+    """Compute scores for the answers in folders, and write them next to the answers.
 
     Args:
-        folders: As ``answer_folders`` gives them.
-        scores: Computes them.
-        problems: Where lines that cannot be used go.
-        gold: What is right, where the answers' questions do not say.
-        on_done: Called after some answers.
+        folders: Folders from ``answer_folders``.
+        scores: Computes the scores.
+        problems: Lines that cannot be used are added here.
+        gold: The gold file, if the answers' questions have no gold.
+        on_done: Called after each batch of answers.
 
     Raises:
-        InputError: A folder has figures of another model, another process writes them, or it cannot be written.
+        InputError: A folder has scores of another model, another process is writing them, or it is not writable.
     """
     done = Computed(scores.signature)
     right = _gold(gold, problems)
@@ -285,22 +286,22 @@ def compute_scores(
         left: list[tuple[Lines[ModelScores], ComparedTexts]] = []
         for folder in folders:
             found = [scores.compared(item) for item in _items(folder, right, problems)]
-            asked = {one.id: one for one in found if one is not None}
+            asked = {texts.id: texts for texts in found if texts is not None}
             lines = held.enter_context(Lines(folder / named_file(scores.kind), ModelScores).locked())
-            there = _kept(lines, asked, scores.signature)
-            left += [(lines, one) for id, one in asked.items() if id not in there]
+            known = _valid_ids(lines, asked, scores.signature)
+            left += [(lines, texts) for id, texts in asked.items() if id not in known]
             done.answers += len(asked)
             done.without += len(found) - len(asked)
             done.files.append(lines.path)
         _expect_some(done, folders)
         before = done.answers - len(left)
-        # Cells that answer one question share its references, and often the answer.
-        left.sort(key=lambda one: one[1].id)
+        # Cells with the same question share its references, and often the answer.
+        left.sort(key=lambda entry: entry[1].id)
         for start in range(0, len(left), AT_ONCE):
-            some = left[start : start + AT_ONCE]
-            made = scores.scores([one for _, one in some])
-            _append(some, made, scores.signature)
-            done.made += len(some)
+            batch = left[start : start + AT_ONCE]
+            made = scores.scores([texts for _, texts in batch])
+            _append(batch, made, scores.signature)
+            done.made += len(batch)
             done.cut += sum(figures.cut for figures in made)
             done.failed += sum(bool(figures.failed) for figures in made)
             if on_done is not None:
@@ -312,29 +313,29 @@ def _append(
     asked: Sequence[tuple[Lines[ModelScores], ComparedTexts]], made: Sequence[ComputedFigures], signature: str
 ) -> None:
     by_file: dict[Path, tuple[Lines[ModelScores], list[ModelScores]]] = {}
-    for (lines, one), figures in zip(asked, made, strict=True):
+    for (lines, texts), figures in zip(asked, made, strict=True):
         record = ModelScores(
-            id=one.id, scores=figures.scores, failed=figures.failed, made_by=signature, of=one.of(signature)
+            id=texts.id, scores=figures.scores, failed=figures.failed, made_by=signature, of=texts.of(signature)
         )
         by_file.setdefault(lines.path, (lines, []))[1].append(record)
     for lines, records in by_file.values():
         lines.append(records)
 
 
-def _kept(lines: Lines[ModelScores], asked: Mapping[str, ComparedTexts], signature: str) -> set[str]:
-    """The ids whose figures are there; lines of other texts, and of failures, leave the file.
+def _valid_ids(lines: Lines[ModelScores], asked: Mapping[str, ComparedTexts], signature: str) -> set[str]:
+    """Return the ids with valid scores, and remove lines of other texts and of failures from the file.
 
     Raises:
-        InputError: The file is of another model.
+        InputError: The file has scores of another model.
     """
-    there = lines.read()
-    _refuse_other(lines.path, {line.made_by for line in there} - {signature}, signature)
+    stored = lines.read()
+    _refuse_other(lines.path, {line.made_by for line in stored} - {signature}, signature)
     kept = {
         line.id: line
-        for line in there
+        for line in stored
         if line.id in asked and not line.failed and line.of == asked[line.id].of(signature)
     }
-    if len(kept) < len(there):
+    if len(kept) < len(stored):
         lines.replace(kept.values())
     return set(kept)
 
@@ -342,8 +343,8 @@ def _kept(lines: Lines[ModelScores], asked: Mapping[str, ComparedTexts], signatu
 def _refuse_other(path: Path, others: Iterable[str | None], signature: str) -> None:
     for other in others:
         raise InputError(
-            f"expected {path} to have figures by {signature}; found some by {other or 'nobody knows whom'}. Ask for "
-            "the same model (--with), or move that file away"
+            f"expected {path} to have scores by {signature}; found some by {other or 'an unknown model'}. Use the same "
+            "model (--with), or move that file away"
         )
 
 
@@ -354,17 +355,17 @@ def compute_features(
     gold: Path | None = None,
     on_embedding: OnEmbedding | None = None,
 ) -> Computed:
-    """Write vectors of answers, and of the first reference answer to each, into ``features.npz`` beside them.
+    """Write vectors of answers and of their first reference answers into ``features.npz`` next to the answers.
 
     Args:
-        folders: As ``answer_folders`` gives them.
-        model: Makes the vectors.
-        problems: Where lines that cannot be used go.
-        gold: What is right, where the answers' questions do not say.
-        on_embedding: Called while texts get their vectors, which are kept as they are made.
+        folders: Folders from ``answer_folders``.
+        model: The embedder.
+        problems: Lines that cannot be used are added here.
+        gold: The gold file, if the answers' questions have no gold.
+        on_embedding: Called while texts are embedded. Vectors are cached as they are computed.
 
     Raises:
-        InputError: A folder has vectors of another model, another process writes them, or it cannot be written.
+        InputError: A folder has vectors of another model, another process is writing them, or it is not writable.
     """
     signature = f"mauve-features({model.signature})"
     done = Computed(signature)
@@ -375,32 +376,32 @@ def compute_features(
         _refuse_other(path, _makers(path) - {signature}, signature)
         items = _items(folder, right, problems)
         found = [_compared(item, item.gold.ideal[:1] if item.gold else ()) for item in items]
-        asked[path] = [one for one in found if one is not None]
+        asked[path] = [texts for texts in found if texts is not None]
         done.answers += len(asked[path])
         done.without += len(found) - len(asked[path])
     _expect_some(done, folders)
-    every = chain.from_iterable(asked.values())
-    texts = list(dict.fromkeys(text for one in every for text in (one.answer, *one.references)))
-    documents = [Document.from_text(str(number), text) for number, text in enumerate(texts)]
+    all_texts = chain.from_iterable(asked.values())
+    distinct = list(dict.fromkeys(text for texts in all_texts for text in (texts.answer, *texts.references)))
+    documents = [Document.from_text(str(number), text) for number, text in enumerate(distinct)]
     cache = cache_file("default", VECTORS)
-    rows = dict(zip(texts, vectors_of(documents, model, cache, on_embedding), strict=True))
-    for path, each in asked.items():
+    rows = dict(zip(distinct, vectors_of(documents, model, cache, on_embedding), strict=True))
+    for path, compared in asked.items():
         content = BytesIO()
         np.savez(
             content,
-            ids=np.array([one.id for one in each]),
-            answer=np.array([rows[one.answer] for one in each]),
-            reference=np.array([rows[one.references[0]] for one in each]),
+            ids=np.array([texts.id for texts in compared]),
+            answer=np.array([rows[texts.answer] for texts in compared]),
+            reference=np.array([rows[texts.references[0]] for texts in compared]),
             made_by=np.array(signature),
         )
         write_bytes(path, content.getvalue())
         done.files.append(path)
-        done.made += len(each)
+        done.made += len(compared)
     return done
 
 
 def _makers(path: Path) -> set[str | None]:
-    """The model that a file of vectors says it is by."""
+    """Return the model named in a file of vectors."""
     if not path.exists():
         return set()
     try:
@@ -427,6 +428,5 @@ def _expect_some(done: Computed, folders: Sequence[Path]) -> None:
     if not done.answers:
         raise InputError(
             f"expected answers, and reference answers or claims to compare them with, in "
-            f"{', '.join(map(str, folders[:3]))}; found none in {done.without} questions. Give what is right with "
-            "--gold"
+            f"{', '.join(map(str, folders[:3]))}; found none in {done.without} questions. Give a gold file with --gold"
         )

@@ -1,8 +1,7 @@
-"""An experiment as a value: questions, and the cells that they are asked in, each of which is a plan.
+"""The configuration of an experiment: questions, and cells, each of which is a plan.
 
-A file (YAML, TOML or JSON) names a data set, what all cells have in common, and axes. The cells are all combinations of
-the axes' values, and what is listed beside them. A cell is what ``vericite ask`` runs: nothing is in it that a ``Plan``
-does not say.
+A file (YAML, TOML or JSON) has a data set, a common plan and axes. The cells are all combinations of axis values,
+and any extra cells in the file. A cell is a run of ``vericite ask``, and is fully described by its ``Plan``.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from vericite.records import Question, Record, first_problem
 
 
 class QuestionsPlan(Record):
-    """Which questions are asked.
+    """The selection of questions.
 
     Attributes:
         source: A file of questions, or a data set by name, as for ``ask --batch``.
-        types: Only questions of these types; all if empty.
-        gold: Only questions with gold documents.
-        sample: So many of them, drawn by the seed; all if None. A larger sample has all of a smaller one.
-        seed: Of the sample.
+        types: Use only questions of these types; empty: all.
+        gold: Use only questions with gold documents.
+        sample: Number of questions to draw; None: all. A larger sample includes a smaller one with the same seed.
+        seed: Seed of the sample.
     """
 
     source: str = Field(alias="from")
@@ -43,10 +42,10 @@ class QuestionsPlan(Record):
     seed: int = Field(default=0, ge=0)
 
     def chosen(self, questions: Sequence[Question]) -> list[Question]:
-        """The questions that are asked, in the order of the file.
+        """Return the selected questions in file order.
 
         Raises:
-            InputError: None is left, or there are fewer than the sample is to have.
+            InputError: No question is left, or there are fewer than the sample size.
         """
         fit = [
             question
@@ -61,7 +60,7 @@ class QuestionsPlan(Record):
             )
         if self.sample is None:
             return fit
-        # By the order of the ids, so that the file's own order decides nothing.
+        # Sorted by id, so that the sample does not depend on the order of the file.
         drawn = sorted(fit, key=lambda question: question.id)
         random.Random(self.seed).shuffle(drawn)
         ids = {question.id for question in drawn[: self.sample]}
@@ -69,25 +68,25 @@ class QuestionsPlan(Record):
 
 
 class ExtraCell(Record):
-    """A cell beside those of the axes: what it is called on each axis, and what its plan has otherwise."""
+    """A cell in addition to those of the axes: its value on each axis, and its changes to the plan."""
 
     at: Mapping[str, str]
     plan: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class Experiment(Record):
-    """What a file of an experiment says.
+    """The content of an experiment file.
 
     Attributes:
-        name: Of the experiment, and of its folder where none is named.
-        about: What it is, in a sentence or two.
-        layout: The table that it is made for.
-        questions: What is asked, by the name of the data; one without a name is the usual case.
-        plan: What all cells have in common.
-        axes: By axis and value, what a plan has otherwise there.
-        cells: Further cells.
-        without: Combinations that are left out.
-        values: Usual values of the names that stand as ``$name`` in texts; ``--set`` gives others.
+        name: Name of the experiment, and of its folder by default.
+        about: A description in a sentence or two.
+        layout: The table layout for its results.
+        questions: The questions, by the name of the data. A single selection needs no name.
+        plan: The plan that all cells share.
+        axes: Changes to the plan, by axis and value.
+        cells: Extra cells.
+        without: Combinations of values to leave out.
+        values: Default values of the variables ``$name`` in strings; ``--set`` overrides them.
     """
 
     name: str = Field(min_length=1)
@@ -103,41 +102,41 @@ class Experiment(Record):
     @field_validator("name")
     @classmethod
     def _one_folder(cls, name: str) -> str:
-        # Runs are kept in a folder of this name, here and nowhere else.
+        # The name becomes a folder name and must not lead elsewhere.
         if name[0] == "." or any(char in "/\\" or not char.isprintable() for char in name):
-            raise ValueError("expected a name that a folder can have, without / and no dot at its beginning")
+            raise ValueError("expected a valid folder name, without / and without a leading dot")
         return name
 
     @classmethod
     def load(cls, path: Path, values: Mapping[str, str] | None = None) -> Experiment:
-        """The experiment of a file, with values in the place of ``$names``.
+        """Read an experiment from a file, and substitute values for ``$names``.
 
         Raises:
-            InputError: The file cannot be read or holds none, or a name has no value. The field is named.
+            InputError: The file cannot be read or is not an experiment, or a variable has no value.
         """
         found = dict(read_settings(path))
         found = _extended(found, path)
-        usual = cast(Mapping[str, Any], found.get("values") or {})
-        given = {**{name: str(value) for name, value in usual.items()}, **(values or {})}
-        if unknown := sorted((values or {}).keys() - usual.keys()):
-            raise UnknownNameError(f"value of {path}", unknown[0], usual)
-        whole = {**_filled(found, given, path), "values": given}
+        defaults = cast(Mapping[str, Any], found.get("values") or {})
+        given = {**{name: str(value) for name, value in defaults.items()}, **(values or {})}
+        if unknown := sorted((values or {}).keys() - defaults.keys()):
+            raise UnknownNameError(f"value of {path}", unknown[0], defaults)
+        content = {**_substituted(found, given, path), "values": given}
         try:
-            return cls.model_validate_json(json.dumps(_with_names(whole)))
+            return cls.model_validate_json(json.dumps(_with_names(content)))
         except ValidationError as error:
             field, problem = first_problem(error)
             raise InputError(f"expected an experiment in {path}; found {field or 'it'}: {problem}") from None
 
     def expanded(self) -> list[Cell]:
-        """The cells, in the order of the axes.
+        """Return the cells in the order of the axes.
 
         Raises:
-            InputError: A plan cannot be used, or two cells have one name.
+            InputError: A plan is invalid, or two cells have the same name.
         """
         base = usual_plan("ask").changed(self.plan, "in plan")
         axes = dict(self.axes)
         if len(self.questions) > 1:
-            axes = {DATA: _nothing_changed(self.questions), **axes}
+            axes = {DATA: _without_changes(self.questions), **axes}
         found = list(self._combined(base, axes))
         for extra in self.cells:
             at = dict(extra.at)
@@ -147,10 +146,10 @@ class Experiment(Record):
                     plan = plan.changed(axes[axis][value], f"in axis {axis}, {value}")
             found.append(Cell(at, plan.changed(extra.plan, f"in cells, {at}")))
         if not found:
-            raise InputError(f"expected cells in the experiment {self.name}; found none: give axes or cells")
+            raise InputError(f"expected cells in the experiment {self.name}; found none: add axes or cells")
         names = [cell.name for cell in found]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InputError(f"expected a name of its own for each cell; found {twice!r} twice")
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"expected a unique name for each cell; found {repeated!r} twice")
         return found
 
     def _combined(self, base: Plan, axes: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[Cell]:
@@ -168,40 +167,40 @@ class Experiment(Record):
             yield Cell(at, plan)
 
     def questions_of(self, cell: Cell) -> QuestionsPlan:
-        """Which questions a cell asks."""
+        """Return the selection of questions for a cell."""
         return self.questions.get(cell.at.get(DATA, "")) or next(iter(self.questions.values()))
 
 
 DATA = "data"
-"""The axis that says which questions are asked, where there are several sets of them."""
+"""The axis that selects the questions, if there are several selections."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A run of the experiment: what it is called on each axis, and its plan."""
+    """A run of the experiment: its value on each axis, and its plan."""
 
     at: Mapping[str, str]
     plan: Plan
 
     @property
     def name(self) -> str:
-        """As it is shown."""
+        """The name for display."""
         return ", ".join(f"{axis} {value}" for axis, value in self.at.items()) or "all"
 
     @property
     def folder(self) -> str:
-        """Of its runs: readable, and another one where what makes its answers or verdicts is another."""
-        made_of = self.plan.as_json(("search", "answer", "check", "repair"))
-        digest = hashlib.sha256(json.dumps([made_of, dict(self.at)], sort_keys=True).encode()).hexdigest()[:8]
+        """The name of the runs' folder: readable, with a hash of the settings that affect answers or verdicts."""
+        settings = self.plan.as_json(("search", "answer", "check", "repair"))
+        digest = hashlib.sha256(json.dumps([settings, dict(self.at)], sort_keys=True).encode()).hexdigest()[:8]
         words = re.sub(r"[^A-Za-z0-9.]+", "-", "_".join(self.at.values())).strip("-.") or "all"
         return f"{words[:60]}-{digest}"
 
 
 def read_chosen(plan: QuestionsPlan, problems: list[RecordError]) -> list[Question]:
-    """The questions of a plan; what is wrong with other lines goes to ``problems``.
+    """Read the selected questions; bad lines are added to ``problems``.
 
     Raises:
-        InputError: The file cannot be read, or has no such questions.
+        InputError: The file cannot be read, or has too few such questions.
     """
     from vericite.formats.registry import read_questions
 
@@ -211,13 +210,13 @@ def read_chosen(plan: QuestionsPlan, problems: list[RecordError]) -> list[Questi
 
 
 def digest_of(questions: Sequence[Question]) -> str:
-    """A hash of questions, their gold included."""
+    """Return a hash of questions, including their gold."""
     content = json.dumps([question.model_dump(mode="json") for question in questions], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _with_names(found: dict[str, Any]) -> dict[str, Any]:
-    """Questions of a single source need no name for it; values of axes may be numbers."""
+    """Add the name of a single selection of questions, and convert the values of axes to strings."""
     questions = found.get("questions")
     if isinstance(questions, dict) and "from" in questions:
         found["questions"] = {"questions": questions}
@@ -233,22 +232,22 @@ def _with_names(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _nothing_changed(names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+def _without_changes(names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
     return {name: {} for name in names}
 
 
 def _extended(found: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any]:
-    """What a file says, with what the file that it extends says beside."""
+    """Merge the content of a file into that of the file that it extends."""
     if "extends" not in found:
         return found
     if depth > 8:
-        raise InputError(f"expected files that extend others to end somewhere; found a ring at {path}")
+        raise InputError(f"expected at most 8 levels of `extends`; found more, perhaps a cycle, at {path}")
     other = path.parent / str(found.pop("extends"))
     return _merged(_extended(dict(read_settings(other)), other, depth + 1), found)
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The one with what the other says otherwise; ``null`` takes a field away, and an axis is replaced whole."""
+    """Override fields of ``base``; ``null`` removes a field, and an axis is replaced as a whole."""
     found = dict(base)
     for name, value in over.items():
         before = found.get(name)
@@ -280,20 +279,20 @@ def _deep(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _filled(value: Any, names: Mapping[str, str], path: Path) -> Any:
-    """The same with values in the place of names in every text."""
+def _substituted(value: Any, names: Mapping[str, str], path: Path) -> Any:
+    """Substitute values for ``$names`` in every string."""
     if isinstance(value, str):
         try:
             return Template(value).substitute(names)
         except KeyError as error:
             name = str(error.args[0])
             raise InputError(
-                f"expected a value for ${name} in {path}; found none. Give one: --set {name}=..."
+                f"expected a value for ${name} in {path}; found none. Give one with --set {name}=..."
             ) from None
         except ValueError as error:
-            raise InputError(f"expected $names in {path} to have a value; found {value!r}: {error}") from None
+            raise InputError(f"expected valid $names in {path}; found {value!r}: {error}") from None
     if isinstance(value, dict):
-        return {key: _filled(each, names, path) for key, each in cast(dict[Any, Any], value).items()}
+        return {key: _substituted(part, names, path) for key, part in cast(dict[Any, Any], value).items()}
     if isinstance(value, list):
-        return [_filled(each, names, path) for each in cast(list[Any], value)]
+        return [_substituted(part, names, path) for part in cast(list[Any], value)]
     return value

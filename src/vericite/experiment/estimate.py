@@ -1,7 +1,7 @@
-"""What an experiment would take, before anybody is asked.
+"""Estimate the cost of an experiment without calling a model.
 
-Prompts are built as they would be sent, from evidence that is really searched for. How many tokens a model makes of
-them, and how long its replies are, is measured on the answers that the folder has, or else guessed.
+Prompts are built as they would be sent, from evidence that is really searched. The number of tokens per prompt and the
+length of replies are measured on answers in the folder, if there are any, or guessed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from vericite.pipeline.search import Search
 
 SEARCHED = 60
-"""Questions of a cell whose prompts are built; the others are taken to be as long."""
+"""Maximum number of questions per cell for which prompts are built; the others are assumed to have the same length."""
 
 TOKENS_A_SENTENCE = 40
-"""Of a reply, while none was seen."""
+"""Assumed length of a sentence in a reply, if no replies are known."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """What a cell would take."""
+    """The estimated cost of a cell."""
 
     name: str
     questions: int
@@ -57,28 +57,35 @@ class Estimated:
 
 @dataclass
 class Estimates:
-    """What all cells would take, and what of it is a guess."""
+    """The estimated cost of all cells, with notes on what is guessed."""
 
     cells: list[Estimated] = field(default_factory=list[Estimated])
     notes: list[str] = field(default_factory=list[str])
 
     @property
     def total(self) -> Estimated:
-        """All cells together."""
+        """The sum over all cells."""
         found = Estimated("all cells", 0)
         for cell in self.cells:
             found += cell
         return found
 
     def note(self, line: str) -> None:
-        """Tell something once."""
+        """Add a note, unless it is already there."""
         if line not in self.notes:
             self.notes.append(line)
 
 
 @dataclass
 class Measured:
-    """How long replies of a generator were, and how many tokens its model makes of one that we count."""
+    """Measured lengths of a generator's prompts and replies.
+
+    Attributes:
+        counted: Tokens of prompts by our own count.
+        prompt: Tokens of prompts as counted by the service.
+        completion: Tokens of replies as counted by the service.
+        calls: Number of calls.
+    """
 
     counted: float = 0.0
     prompt: int = 0
@@ -87,40 +94,40 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        """Tokens of the model, over ours."""
+        """Tokens counted by the service, relative to our own count."""
         return self.prompt / self.counted if self.counted and self.prompt else 1.0
 
 
 def estimate(grid: Grid) -> Estimates:
-    """What the cells of an experiment would take. Answers that several cells share are counted in the first.
+    """Estimate the cost of an experiment's cells. Answers shared by several cells are counted in the first.
 
     Raises:
-        InputError: A plan cannot be carried out.
+        InputError: A plan cannot be run.
     """
     found = Estimates()
     asked: set[tuple[str, str]] = set()
     for cell in grid.cells:
         if cell.plan.answer.llm is None:
-            found.cells.append(Estimated(cell.name, len(grid.asked(cell)), len(_there(grid, cell))))
+            found.cells.append(Estimated(cell.name, len(grid.asked(cell)), len(_existing_runs(grid, cell))))
         else:
-            found.cells.append(_of_cell(grid, cell, asked, found))
+            found.cells.append(_estimate_cell(grid, cell, asked, found))
         if (cell.plan.check.judge or "").startswith("llm"):
-            found.note("calls of judges that are language models are not counted: they depend on the answers")
+            found.note("calls of language-model judges are not counted: they depend on the answers")
         if cell.plan.search.rewrite != "none":
             found.note("calls of language models that rewrite questions are not counted: they depend on the evidence")
     return found
 
 
-def _of_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimates) -> Estimated:
+def _estimate_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimates) -> Estimated:
     from vericite.generate.language_model import AskingGenerator
 
     generator = grid.pipeline(cell).generator
-    there = _there(grid, cell)
-    questions = [question for question in grid.asked(cell) if question.id not in there]
+    existing = _existing_runs(grid, cell)
+    questions = [question for question in grid.asked(cell) if question.id not in existing]
     if not isinstance(generator, AskingGenerator) or not questions:
-        return Estimated(cell.name, len(grid.asked(cell)), len(there))
+        return Estimated(cell.name, len(grid.asked(cell)), len(existing))
     tried = _spread(questions, SEARCHED)
-    search = _quiet(grid.search(cell))
+    search = _without_rewriting(grid.search(cell))
     requests: list[ChatRequest] = []
     shared = 0
     for question in tried:
@@ -138,16 +145,16 @@ def _of_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimat
     prompt = sum(map(_counted, requests)) * share * measured.ratio
     if measured.calls:
         completion = calls * measured.completion / measured.calls
-        notes.note("lengths are measured on answers that are there")
+        notes.note("lengths are measured on existing answers")
     else:
-        prompt_of = generator.prompt
-        most = prompt_of.sentences[1] if prompt_of.sentences else 5
-        completion = calls * min(prompt_of.max_tokens, most * TOKENS_A_SENTENCE)
-        notes.note(
-            "lengths of replies are a guess until some were seen: run some questions of each cell with --first 3"
-        )
+        template = generator.prompt
+        sentences = template.sentences[1] if template.sentences else 5
+        completion = calls * min(template.max_tokens, sentences * TOKENS_A_SENTENCE)
+        notes.note("lengths of replies are guessed: run a few questions of each cell with --first 3 to measure them")
     if len(tried) < len(questions):
-        notes.note(f"prompts of {SEARCHED} questions a cell were built; the others are taken to be as long")
+        notes.note(
+            f"prompts were built for {SEARCHED} questions per cell; the others are assumed to have the same length"
+        )
     price = settings_of(cell.plan.llm).price
     dollars = None
     if price is not None:
@@ -155,16 +162,16 @@ def _of_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimat
     elif not calls or (cell.plan.answer.llm or "").startswith("gguf:"):
         dollars = 0.0
     else:
-        notes.note("dollars are not known without a price of a million tokens: llm.price in the plan, as in 0.15,0.60")
-    return Estimated(cell.name, len(grid.asked(cell)), len(there), calls, prompt, completion, dollars)
+        notes.note("dollars are unknown without a price per million tokens: set llm.price in the plan, as in 0.15,0.60")
+    return Estimated(cell.name, len(grid.asked(cell)), len(existing), calls, prompt, completion, dollars)
 
 
 def _counted(request: ChatRequest) -> float:
     return float(sum(estimated_tokens(message.text) for message in request.messages))
 
 
-def _there(grid: Grid, cell: Cell) -> dict[str, Run]:
-    """The answers that a cell has, by question."""
+def _existing_runs(grid: Grid, cell: Cell) -> dict[str, Run]:
+    """Return the successful runs that a cell has, by question."""
     path = grid.cell_folder(cell) / RUNS
     if not path.exists():
         return {}
@@ -173,7 +180,7 @@ def _there(grid: Grid, cell: Cell) -> dict[str, Run]:
 
 
 def _measured(grid: Grid, cell: Cell) -> Measured:
-    """From the answers of this cell, or of others with its model and prompt."""
+    """Measure lengths on the answers of this cell, or of others with the same model and prompt."""
     from vericite.generate.language_model import AskingGenerator
 
     alike = [
@@ -188,7 +195,7 @@ def _measured(grid: Grid, cell: Cell) -> Measured:
         for other in cells:
             generator = grid.pipeline(other).generator
             assert isinstance(generator, AskingGenerator)
-            for run in _there(grid, other).values():
+            for run in _existing_runs(grid, other).values():
                 spent = run.answer.spent
                 if spent is None or spent.calls != 1:
                     continue
@@ -210,13 +217,13 @@ def _evidence(search: Search, question: Question, k: int) -> Sequence[Evidence]:
         return ()
 
 
-def _quiet(search: Search) -> Search:
-    """The search without a language model that would be asked."""
+def _without_rewriting(search: Search) -> Search:
+    """Return the search without rewriting, which would call a language model."""
     return search if search.rewrite is None else replace(search, rewrite=None)
 
 
 def _spread(questions: Sequence[Question], most: int) -> Sequence[Question]:
-    """So many of them, from all over the list."""
+    """Return at most this number of questions, evenly spaced over the list."""
     if len(questions) <= most:
         return questions
-    return [questions[place * len(questions) // most] for place in range(most)]
+    return [questions[index * len(questions) // most] for index in range(most)]

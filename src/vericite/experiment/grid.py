@@ -1,8 +1,8 @@
-"""An experiment at work: its folder, its cells one after the other, and what was done when it stops and goes on.
+"""Run an experiment cell by cell in a folder; a stopped experiment can be resumed.
 
-FOLDER/experiment.json   what the experiment is, its questions by hash, packages, machine, and what it took
+FOLDER/experiment.json   the experiment, hashes of its questions, packages, machine and cost
 FOLDER/shared/           judgements that the cells share
-FOLDER/cells/NAME/       a run each, as ``vericite ask --save`` keeps it
+FOLDER/cells/NAME/       the runs of a cell, as written by ``vericite ask --save``
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ JUDGEMENTS = "judgements.sqlite"
 
 @dataclass
 class GridProgress:
-    """How far an experiment is.
+    """The progress of an experiment.
 
     Attributes:
-        cells: Cells there are.
-        cell: Which of them is at work, from 1.
-        name: Its name.
-        done: Questions answered, in all cells.
-        total: Questions there are, in all cells.
-        made: Questions answered in this process.
-        failed: Questions that failed in this process.
-        cost: Dollars that this process was charged; None where nobody knows.
+        cells: Number of cells.
+        cell: Number of the current cell, from 1.
+        name: Name of the current cell.
+        done: Number of questions answered, in all cells.
+        total: Number of questions, in all cells.
+        made: Number of questions answered by this process.
+        failed: Number of questions that failed in this process.
+        cost: Dollars charged to this process; None if unknown.
     """
 
     cells: int
@@ -69,26 +69,26 @@ class GridProgress:
 
     @property
     def rate(self) -> float | None:
-        """Questions a minute in this process."""
+        """Questions per minute in this process."""
         passed = time.monotonic() - self.began
         return self.made / passed * 60 if self.made and passed else None
 
     @property
     def left(self) -> float | None:
-        """Seconds that the rest takes at this rate."""
+        """Estimated seconds for the rest."""
         return None if not self.rate else (self.total - self.done) / self.rate * 60
 
 
 @dataclass
 class Changes:
-    """What another configuration does to what a folder has.
+    """Differences between an experiment and the previous state of its folder.
 
     Attributes:
-        kept: Cells that are there and stay as they are.
-        new: Cells that are made now.
-        touched: Cells of the same name whose plan is another now; what they had stays in the folder.
-        dropped: Cells that are no part of the experiment any more; they stay in the folder.
-        questions: Whether the questions are others.
+        kept: Cells that have not changed.
+        new: New cells.
+        touched: Cells with a changed plan, with the changed fields. Their old runs stay in the folder.
+        dropped: Cells that are no longer part of the experiment. They stay in the folder.
+        questions: Whether the questions have changed.
     """
 
     kept: list[str] = field(default_factory=list[str])
@@ -99,13 +99,13 @@ class Changes:
 
     @property
     def any(self) -> bool:
-        """Whether it is another experiment than before."""
+        """Whether anything has changed."""
         return bool(self.new or self.touched or self.dropped or self.questions)
 
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """A cell that was run; ``reason`` is why the first question failed that did."""
+    """The outcome of running a cell; ``reason`` is the reason of the first failure."""
 
     cell: Cell
     folder: Path
@@ -121,17 +121,17 @@ OnProgress = Callable[[GridProgress], None]
 
 
 class Grid:
-    """The cells of an experiment, and where their runs are.
+    """The cells of an experiment, with the folder of their runs.
 
     Args:
-        experiment: What is to be run.
-        folder: Where to.
-        problems: Where what is wrong with lines of files goes.
-        on_embedding: Called while documents of a file get their vectors.
-        first: Ask only so many questions of each cell; the others stay for another time.
+        experiment: The experiment.
+        folder: The folder to write to.
+        problems: Bad lines of files are added here.
+        on_embedding: Called while documents of a file are embedded.
+        first: Ask only this number of questions in each cell; the others can be asked later.
 
     Raises:
-        InputError: The questions cannot be read, or a plan cannot be carried out.
+        InputError: The questions cannot be read, or a plan cannot be run.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Grid:
             self.questions(cell)
 
     def questions(self, cell: Cell) -> list[Question]:
-        """What a cell asks."""
+        """Return the questions of a cell."""
         plan = self.experiment.questions_of(cell)
         key = plan.model_dump_json()
         if key not in self._read:
@@ -169,64 +169,64 @@ class Grid:
         return self._read[key]
 
     def _digest(self, cell: Cell) -> str:
-        """A hash of what a cell asks, made once for all that ask the same."""
+        """Return a hash of a cell's questions, computed once for all cells with the same questions."""
         key = self.experiment.questions_of(cell).model_dump_json()
         if key not in self._digests:
             self._digests[key] = digest_of(self.questions(cell))
         return self._digests[key]
 
     def asked(self, cell: Cell) -> list[Question]:
-        """Those of them that are asked this time."""
+        """Return the questions of a cell that are asked this time."""
         return self.questions(cell)[: self._first]
 
     def cell_folder(self, cell: Cell) -> Path:
-        """Where a cell's runs are."""
+        """Return the folder of a cell's runs."""
         return self.folder / CELLS / cell.folder
 
     @property
     def changes(self) -> Changes:
-        """What has changed since the folder was last worked on."""
-        before = self._before.get("cells", {})
+        """The changes since the folder was last written."""
+        before = self._recorded.get("cells", {})
         found = Changes()
         for cell in self.cells:
-            there = before.get(cell.name)
+            previous = before.get(cell.name)
             now = cell.plan.as_json()
-            if there is None:
+            if previous is None:
                 found.new.append(cell.name)
                 continue
-            if there["folder"] == cell.folder:
+            if previous["folder"] == cell.folder:
                 found.kept.append(cell.name)
             else:
-                found.touched[cell.name] = _differing(there["plan"], now)
-            found.questions = found.questions or there["questions_sha256"] != self._digest(cell)
+                found.touched[cell.name] = _changed_fields(previous["plan"], now)
+            found.questions = found.questions or previous["questions_sha256"] != self._digest(cell)
         names = {cell.name for cell in self.cells}
         found.dropped = [name for name in before if name not in names]
         return found if before else Changes()
 
     def run(self, on_progress: OnProgress | None = None) -> Iterator[CellOutcome]:
-        """Run what is left of each cell, one cell after the other.
+        """Run the open questions of each cell, one cell after the other.
 
         Raises:
-            InputError: The folder is of something else, or another process is at work in it.
-            LLMAccessError: Every call to a language model would fail alike.
+            InputError: The folder belongs to something else, or another process is using it.
+            LLMAccessError: Every call to a language model would fail for the same reason.
         """
-        self._refuse_strangers()
+        self._refuse_foreign_folder()
         (self.folder / SHARED).mkdir(parents=True, exist_ok=True)
         with only_one(self.folder, LOCK, "works in"):
-            self._note()
+            self._write_record()
             sharing = Sharing(self.folder / SHARED / JUDGEMENTS)
             progress = GridProgress(len(self.cells), sum(len(self.asked(cell)) for cell in self.cells))
             try:
                 for number, cell in enumerate(self.cells, start=1):
                     progress.cell, progress.name = number, cell.name
                     yield self._run_cell(cell, sharing, progress, on_progress)
-                    self._note()
+                    self._write_record()
             finally:
                 sharing.close()
-            self._note(finished=self._first is None)
+            self._write_record(finished=self._first is None)
 
     def pipeline(self, cell: Cell) -> Pipeline:
-        """The pipeline of a cell; cells share corpora and models."""
+        """Return the pipeline of a cell; cells share corpora and models."""
         plan = cell.plan
         model = self._model(plan.answer.llm, plan)
         return build(
@@ -234,7 +234,7 @@ class Grid:
         )
 
     def deepest(self, cell: Cell) -> int:
-        """How many documents the cell takes that takes most, of those that search as this one does."""
+        """Return the largest number of documents used by any cell with the same search."""
         key = _search_key(cell.plan)
         return max(other.plan.search.depth() for other in self.cells if _search_key(other.plan) == key)
 
@@ -248,14 +248,14 @@ class Grid:
         pipeline = sharing.pipeline(own, self.deepest(cell), counts, _search_key(cell.plan))
         data = describe_data(Path(self.experiment.questions_of(cell).source))
         settings = fingerprint(cell.plan, pipeline)
-        # Cells share models, whose ledgers go on from cell to cell.
-        first = own.ledger
+        # Cells share models, so the ledger also has the calls of earlier cells.
+        start = own.ledger
 
-        def asked() -> Ledger | None:
+        def own_calls() -> Ledger | None:
             now = own.ledger
-            return now if now is None or first is None else now.since(first)
+            return now if now is None or start is None else now.since(start)
 
-        kept = RunFolder(folder, settings, asked, cell.plan.as_json(), data)
+        kept = RunFolder(folder, settings, own_calls, cell.plan.as_json(), data)
         failed, charged, reason = 0, progress.cost, None
         with kept.open(questions) as left:
             before = len(questions) - len(left)
@@ -268,15 +268,15 @@ class Grid:
                 progress.failed += run.answer.failed is not None
                 progress.done += 1
                 progress.made += 1
-                ledger = asked()
-                progress.cost = charged if ledger is None else _plus(charged, ledger.cost)
+                ledger = own_calls()
+                progress.cost = charged if ledger is None else _add(charged, ledger.cost)
                 if on_progress is not None:
                     on_progress(progress)
         self._seconds[cell.name] = time.monotonic() - began
         return CellOutcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts, reason)
 
     def search(self, cell: Cell) -> Search:
-        """The search of a cell, opened once for all that search alike."""
+        """Return the search of a cell, opened once for all cells with the same search."""
         plan = cell.plan
         key = _search_key(plan)
         if key not in self._searches:
@@ -296,8 +296,8 @@ class Grid:
         return self._models[key]
 
     @property
-    def _before(self) -> dict[str, Any]:
-        """What the folder says of itself."""
+    def _recorded(self) -> dict[str, Any]:
+        """The record of the experiment in the folder."""
         path = self.folder / EXPERIMENT
         if not path.exists():
             return {}
@@ -306,22 +306,22 @@ class Grid:
             return dict(found) if isinstance(found["cells"], dict) else {}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"expected what an experiment says of itself in {path}; found {error}. Name another folder, or put the "
-                "file back as it was."
+                f"expected the record of an experiment in {path}; found {error}. Name another folder, or restore the "
+                "file."
             ) from None
 
-    def _refuse_strangers(self) -> None:
+    def _refuse_foreign_folder(self) -> None:
         if not self.folder.is_dir() or (self.folder / EXPERIMENT).exists():
             return
-        if strangers := sorted({file.name for file in self.folder.iterdir()} - {LOCK, SHARED, CELLS}):
+        if others := sorted({file.name for file in self.folder.iterdir()} - {LOCK, SHARED, CELLS}):
             raise InputError(
-                f"expected {self.folder} to be new, or of an experiment with its {EXPERIMENT}; found "
-                f"{', '.join(strangers[:3])} in it. Name another folder."
+                f"expected {self.folder} to be new, or the folder of an experiment with {EXPERIMENT}; found "
+                f"{', '.join(others[:3])} in it. Name another folder."
             )
 
-    def _note(self, finished: bool = False) -> None:
-        """Write what the experiment is, and what it took so far."""
-        before = self._before
+    def _write_record(self, finished: bool = False) -> None:
+        """Write the record of the experiment, with its cost so far."""
+        before = self._recorded
         known = before.get("cells", {})
         cells = {cell.name: self._cell_record(cell, known.get(cell.name, {})) for cell in self.cells}
         record = {
@@ -352,7 +352,7 @@ class Grid:
             "questions_sha256": self._digest(cell),
             "ids": [question.id for question in asked],
         }
-        # Counts of a process that was killed are lost with it; those of finished cells stay.
+        # The counts of a killed process are lost; those of finished cells are kept.
         found["made"] = made if made and any(made.values()) else earlier
         found["seconds"] = self._seconds.get(cell.name) if found["made"] is made else same.get("seconds")
         manifest = self.cell_folder(cell) / MANIFEST
@@ -364,16 +364,16 @@ class Grid:
 
 
 def _search_key(plan: Plan) -> str:
-    """What makes two cells search alike, but for how many documents they take."""
+    """Return a key that is equal for cells with the same search, whatever their number of documents."""
     return json.dumps([plan.search.model_dump(mode="json", exclude={"k"}), plan.llm.model_dump(mode="json")])
 
 
-def _plus(charged: float | None, cost: float | None) -> float | None:
+def _add(charged: float | None, cost: float | None) -> float | None:
     return None if charged is None or cost is None else charged + cost
 
 
-def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The fields of a plan that are others."""
+def _changed_fields(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a plan that have changed."""
     return [
         f"{section}.{name}"
         for section, values in now.items()
@@ -393,21 +393,23 @@ def _machine() -> dict[str, Any]:
 
 @cache
 def _packages() -> dict[str, str]:
-    """All installed packages with their versions."""
-    return dict(sorted((it.metadata["Name"], it.version) for it in distributions() if it.metadata["Name"]))
+    """Return all installed packages with their versions."""
+    names = ((package.metadata["Name"], package.version) for package in distributions())
+    return dict(sorted((name, installed) for name, installed in names if name))
 
 
 def folders_of(folder: Path) -> Sequence[tuple[dict[str, str], Path, frozenset[str], dict[str, Any]]]:
-    """The cells of an experiment that was run: axes, folder, ids of questions, plan.
+    """Return the cells of an experiment that was run: axes, folder, ids of questions, plan.
 
     Raises:
-        InputError: The folder is of no experiment.
+        InputError: The folder does not belong to an experiment.
     """
     path = folder / EXPERIMENT
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [
-            (dict(it["at"]), folder / CELLS / it["folder"], frozenset(it["ids"]), it["plan"]) for it in cells.values()
+            (dict(cell["at"]), folder / CELLS / cell["folder"], frozenset(cell["ids"]), cell["plan"])
+            for cell in cells.values()
         ]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"expected the folder of an experiment, with {EXPERIMENT}; found {folder}: {error}") from None

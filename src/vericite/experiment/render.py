@@ -1,4 +1,4 @@
-"""Tables as text, Markdown, LaTeX and CSV."""
+"""Render tables as text, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Form = Callable[[Table], str]
 
 
 def shown(value: float, column: Column) -> str:
-    """A figure as it is printed: without the zero before the point, as the papers have it."""
+    """Format a figure without the zero before the decimal point, as in the papers."""
     text = f"{value * column.scale:.{column.decimals}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column.scale == 1 else text
 
 
 def ours(figure: TableFigure | None) -> str:
-    """A figure of ours with its interval."""
+    """Format our figure with its interval."""
     if figure is not None and figure.failed:
         return "failed"
     if figure is None or figure.estimate is None or figure.estimate.value is None:
@@ -33,35 +33,35 @@ def ours(figure: TableFigure | None) -> str:
 
 
 def papers(figure: TableFigure | None, names: Sequence[str]) -> str:
-    """What the paper printed there, by its systems in their order."""
+    """Format the paper's figures at this place, in the order of its systems."""
     if figure is None or not figure.printed:
         return "-"
     known = [name for name in names if name in figure.printed]
-    # They are as they stand in the paper, in percent where it has percent.
+    # They are as printed in the paper, so percentages are not scaled again.
     column = figure.column
     return " / ".join(shown(figure.printed[name] / column.scale, column) for name in known)
 
 
 def lines_of(table: Table) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows as texts; a column of the paper's stands beside each of ours that it has a figure for."""
+    """Return heads and rows as strings, with a column for the paper's figures after each of ours that has some."""
     has = [
-        any((figure := row.figures[place]) is not None and figure.printed for row in table.rows)
-        for place in range(len(table.heads))
+        any((figure := row.figures[index]) is not None and figure.printed for row in table.rows)
+        for index in range(len(table.heads))
     ]
     heads = [*table.names, "n"]
-    for place, head in enumerate(table.heads):
-        heads += [head, *(["paper"] if has[place] else [])]
+    for index, head in enumerate(table.heads):
+        heads += [head, *(["paper"] if has[index] else [])]
     rows: list[list[str]] = []
     for row in table.rows:
         cells = [*row.names, "-" if row.questions is None else str(row.questions)]
-        for place, figure in enumerate(row.figures):
-            cells += [ours(figure), *([papers(figure, table.papers)] if has[place] else [])]
+        for index, figure in enumerate(row.figures):
+            cells += [ours(figure), *([papers(figure, table.papers)] if has[index] else [])]
         rows.append(cells)
     return heads, rows
 
 
 def notes_of(table: Table) -> list[str]:
-    """What stands under a table."""
+    """Return the notes below a table."""
     layout = table.layout
     found = [f"Intervals: 95 %, over questions. {signed(table.drawn)}"]
     if layout.printed:
@@ -72,14 +72,17 @@ def notes_of(table: Table) -> list[str]:
 
 
 def compared(table: Table) -> list[str]:
-    """A sentence for each comparison."""
-    return [f"{one.name}: {one.found.sentence}" if one.name else one.found.sentence for one in table.comparisons]
+    """Return a sentence for each comparison."""
+    return [
+        f"{comparison.name}: {comparison.found.sentence}" if comparison.name else comparison.found.sentence
+        for comparison in table.comparisons
+    ]
 
 
 def as_text(table: Table) -> str:
-    """Columns that line up."""
+    """Render a table as text with aligned columns."""
     heads, rows = lines_of(table)
-    widths = [max(len(line[place]) for line in (heads, *rows)) for place in range(len(heads))]
+    widths = [max(len(line[index]) for line in (heads, *rows)) for index in range(len(heads))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in (heads, *rows)
@@ -89,7 +92,7 @@ def as_text(table: Table) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    """A table of GitHub's Markdown."""
+    """Render a table as GitHub Markdown."""
     heads, rows = lines_of(table)
 
     def line(cells: Sequence[str]) -> str:
@@ -114,10 +117,10 @@ _DIFFERS, _PERHAPS, _PAPER = r"\dagger", r"\ast", r"\ddagger"
 
 
 def as_latex(table: Table) -> str:
-    """A table of booktabs: the columns of the layout and no others, with marks that are explained once below it.
+    """Render a table for booktabs, with the columns of the layout and footnote marks.
 
-    The number of questions is in the caption, or behind the row's name where rows differ in it. What the paper printed
-    is in brackets behind our figure. The sentence of each comparison follows as a comment.
+    The number of questions is in the caption, or after the row's name if it differs between rows. The paper's figures
+    are in parentheses after ours. The sentences of comparisons follow as comments.
     """
     counts = {row.questions for row in table.rows if row.questions is not None}
     marks = _marks(table)
@@ -129,8 +132,8 @@ def as_latex(table: Table) -> str:
         *names, last = row.names or ("",)
         many = f" (n = {row.questions})" if len(counts) > 1 and row.questions is not None else ""
         cells = [*map(_escaped, names), _escaped(last + many)]
-        for place, figure in enumerate(row.figures):
-            mark = marks.get((row.names, place), "")
+        for index, figure in enumerate(row.figures):
+            mark = marks.get((row.names, index), "")
             cells.append(_escaped(ours(figure)) + (f"$^{{{mark}}}$" if mark else ""))
             if figure is not None and figure.printed:
                 used.add(_PAPER)
@@ -157,18 +160,18 @@ def as_latex(table: Table) -> str:
 
 
 def _marks(table: Table) -> dict[tuple[tuple[str, ...], int], str]:
-    """The mark of each figure that differs from the one it is compared with."""
+    """Return the mark of each figure that differs significantly from the one it is compared with."""
     found: dict[tuple[tuple[str, ...], int], str] = {}
-    for one in table.comparisons:
-        raw = one.found.test.p
-        mark = _DIFFERS if one.found.differs else _PERHAPS if raw is not None and raw < ALPHA else None
+    for comparison in table.comparisons:
+        raw = comparison.found.test.p
+        mark = _DIFFERS if comparison.found.differs else _PERHAPS if raw is not None and raw < ALPHA else None
         if mark is not None:
-            found.update(dict.fromkeys(one.places, mark))
+            found.update(dict.fromkeys(comparison.places, mark))
     return found
 
 
 def _footnotes(table: Table) -> dict[str, str]:
-    """What each mark says."""
+    """Return the text of each mark."""
     along = f"the first row along {table.layout.compare}"
     corrected = f" after Holm's correction for {len(table.comparisons)} comparisons" if table.comparisons[1:] else ""
     systems = " / ".join(table.papers)
@@ -189,7 +192,7 @@ def _escaped(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """A line for each figure: ours with its interval and counts, or one that the paper printed."""
+    """Render a table as CSV with a line for each figure: ours with interval and counts, or one from the paper."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*table.names, "column", "measure", "by", "value", "low", "high", "n", "missing"])
@@ -209,7 +212,7 @@ def as_csv(table: Table) -> str:
 
 
 def _plain(cell: str) -> str:
-    """No cell is a formula."""
+    """Escape a cell that a spreadsheet would read as a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell
 
 

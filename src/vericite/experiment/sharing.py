@@ -1,9 +1,8 @@
-"""What cells of an experiment have in common is made once: evidence, answers, judgements.
+"""Share evidence, answers and judgements between the cells of an experiment.
 
-Cells that search alike get the evidence of one search, also where they take fewer documents of it. Cells that answer
-alike from the same evidence get one answer. Judgements are kept in a file that all cells share, by judge, premise and
-claim. What a cell that was finished before has found and answered is taken from its runs, so that nothing is paid for
-again after a run was stopped.
+Cells with the same search share its evidence, even if they use different numbers of documents. Cells with the same
+generator and evidence share answers. Judgements are cached in a file for all cells, by judge, premise and claim. The
+evidence and answers of earlier runs are reused, so nothing is paid for twice after an interruption.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ if TYPE_CHECKING:
 
 
 AnswerKey = tuple[str, str]
-"""What an answer is of (question and documents, hashed), and what made it."""
+"""A hash of question and documents, and the signature of the generator."""
 
 
 @dataclass
 class Counts:
-    """How often something was made, and how often it was there already."""
+    """How often something was computed, and how often it was reused."""
 
     searched: int = 0
     search_shared: int = 0
@@ -48,7 +47,7 @@ class Counts:
 
     @property
     def record(self) -> dict[str, int]:
-        """As the manifest has them."""
+        """JSON-ready dict for the manifest."""
         return {**vars(self), "judgement_shared": self.pairs - self.judged}
 
     def __add__(self, other: Counts) -> Counts:
@@ -57,11 +56,11 @@ class Counts:
 
 @dataclass
 class Shelf:
-    """Evidence and answers by what made them and their question.
+    """Evidence and answers that cells share.
 
     Attributes:
-        evidence: By search and question: how many documents were asked for, and what was found.
-        answers: By generator, question and evidence.
+        evidence: The number of documents searched and the evidence found, by search and question.
+        answers: Answers by key, see ``answer_key``.
     """
 
     evidence: dict[tuple[str, str], tuple[int, FoundEvidence]] = field(
@@ -70,29 +69,29 @@ class Shelf:
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict[tuple[str, str], Answer])
 
     def take(self, runs: Iterable[Run], search: SharedSearch, k: int) -> None:
-        """What a cell found and answered before; runs that failed are to be asked again."""
+        """Add the evidence and answers of earlier runs, except failed ones."""
         for run in runs:
             if run.answer.failed is not None:
                 continue
-            # The order among retracted documents is not in a run.
+            # A run does not record the order of retracted documents.
             if not any(hit.document.retracted for hit in run.evidence) and run.rewriting is None:
                 search.keep(run.question, k, FoundEvidence(run.evidence, None, {}, run.cell))
             generator = run.provenance.parts.get("generator")
-            # A repaired answer is not the one that was given.
+            # A repaired answer differs from the generator's.
             if generator is not None and not run.changes and "repair" not in run.provenance.parts:
                 self.answers.setdefault(answer_key(generator, run.question, run.evidence), run.answer)
 
 
 @dataclass(frozen=True)
 class SharedSearch(Search):
-    """A search whose evidence is kept for cells that search alike.
+    """A search that shares its evidence between cells.
 
     Attributes:
-        shelf: Where it is kept.
-        deepest: How many documents the cell that takes most of them takes.
-        counts: How often it was searched.
-        key: What tells it from other searches, its corpus included.
-        within: The search itself.
+        shelf: The shared evidence.
+        deepest: The largest number of documents that any cell uses.
+        counts: Counts of searches.
+        key: Identifies the search and its corpus.
+        within: The underlying search.
     """
 
     shelf: Shelf = field(default_factory=Shelf, compare=False)
@@ -103,12 +102,12 @@ class SharedSearch(Search):
 
     @classmethod
     def of(cls, search: Search, shelf: Shelf, deepest: int, counts: Counts, key: str) -> SharedSearch:
-        """A search that is to be shared."""
+        """Wrap a search."""
         return cls(search.retriever, search.rerank, search.rewrite, shelf, deepest, counts, key, search)
 
     @property
     def parts(self) -> dict[str, str]:
-        """Those of the search itself."""
+        """The parts of the underlying search."""
         return self._within.parts
 
     @property
@@ -116,7 +115,7 @@ class SharedSearch(Search):
         return self.within or Search(self.retriever, self.rerank, self.rewrite)
 
     def find(self, question: Question, k: int, on_stage: OnStage | None = None) -> FoundEvidence:
-        """As the search itself finds it; with less of it where another cell has taken more."""
+        """Search, or return shared evidence, cut to ``k`` documents."""
         asked = self._depth(k)
         kept = self.shelf.evidence.get(self._key(question, k))
         if kept is not None and (kept[0] == k or (kept[0] > k and self.cuts(k))):
@@ -128,14 +127,14 @@ class SharedSearch(Search):
         return found if asked == k else _cut(found, k, found.seconds)
 
     def keep(self, question: Question, k: int, found: FoundEvidence) -> None:
-        """Keep evidence; that of most documents stays."""
+        """Store evidence, unless the stored evidence has at least as many documents."""
         key = self._key(question, k)
-        there = self.shelf.evidence.get(key)
-        if there is None or there[0] < k:
+        stored = self.shelf.evidence.get(key)
+        if stored is None or stored[0] < k:
             self.shelf.evidence[key] = (k, found)
 
     def cuts(self, k: int) -> bool:
-        """Whether the first ``k`` documents of a deeper search are those of one for ``k``."""
+        """Whether a search for ``k`` documents returns the first ``k`` of a deeper search."""
         within = self._within
         if type(within) is not Search or within.rewrite is not None:
             return False
@@ -156,7 +155,7 @@ def _cut(found: FoundEvidence, k: int, seconds: Mapping[str, float] | None = Non
 
 
 class SharedGenerator:
-    """A generator whose answers are kept for cells that answer alike from the same evidence."""
+    """A generator that shares its answers between cells with the same evidence."""
 
     def __init__(self, generator: Generator, shelf: Shelf, counts: Counts) -> None:
         self._generator = generator
@@ -166,25 +165,26 @@ class SharedGenerator:
 
     @property
     def ledger(self) -> Ledger | None:
-        """That of the generator itself."""
+        """The ledger of the underlying generator."""
         return getattr(self._generator, "ledger", None)
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
-        """The answer that is there, or a new one."""
+        """Return the shared answer, or generate one."""
         key = answer_key(self.signature, question, evidence)
-        return self._known(key) or self._kept(key, self._generator.generate(question, evidence))
+        return self.known(key) or self._keep(key, self._generator.generate(question, evidence))
 
-    def _known(self, key: AnswerKey) -> Answer | None:
+    def known(self, key: AnswerKey) -> Answer | None:
+        """Return the shared answer with this key; None if there is none."""
         answer = self._shelf.answers.get(key)
         if answer is None:
             return None
         self._counts.answer_shared += 1
         if answer.spent is None:
             return answer
-        # It was paid for in another cell.
+        # Another cell has paid for it.
         return answer.model_copy(update={"spent": Spent(remembered=answer.spent.calls + answer.spent.remembered)})
 
-    def _kept(self, key: AnswerKey, answer: Answer) -> Answer:
+    def _keep(self, key: AnswerKey, answer: Answer) -> Answer:
         self._counts.answered += 1
         if answer.failed is None:
             self._shelf.answers[key] = answer
@@ -192,31 +192,27 @@ class SharedGenerator:
 
 
 class SharedAskingGenerator(SharedGenerator):
-    """The same of a generator that is asked several questions at a time."""
+    """A shared generator that is asked several questions at a time."""
 
     _generator: GeneratesMany
 
     def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
-        """Answers in order. Those that are there come at once; between them several are asked for at a time."""
+        """Yield answers in order: shared answers at once, and between them batches of new ones."""
         source = iter(asked)
         for question, evidence in source:
             key = answer_key(self.signature, question, evidence)
-            if (known := self._known(key)) is not None:
+            if (known := self.known(key)) is not None:
                 yield known
                 continue
-            ahead = _Ahead(chain([(question, evidence)], source), self)
-            for answer in self._generator.generate_many(ahead):
-                yield self._kept(ahead.keys.popleft(), answer)
-            if ahead.answer is not None:
-                yield ahead.answer
-
-    def known(self, key: AnswerKey) -> Answer | None:
-        """The answer that is there."""
-        return self._known(key)
+            unanswered = _UntilKnown(chain([(question, evidence)], source), self)
+            for answer in self._generator.generate_many(unanswered):
+                yield self._keep(unanswered.keys.popleft(), answer)
+            if unanswered.answer is not None:
+                yield unanswered.answer
 
 
-class _Ahead:
-    """What has to be asked for, up to the first question whose answer is there already."""
+class _UntilKnown:
+    """The questions up to the first one with a shared answer, which is then in ``answer``."""
 
     def __init__(self, source: Iterator[tuple[Question, Sequence[Evidence]]], generator: SharedAskingGenerator) -> None:
         self._source = source
@@ -237,7 +233,7 @@ class _Ahead:
 
 
 def answer_key(signature: str, question: Question, evidence: Sequence[Evidence]) -> AnswerKey:
-    """The place of an answer: equal questions, documents and generators share it."""
+    """Return the key of an answer: equal for the same question, documents and generator."""
     seen = [[hit.document.id, hit.document.text, hit.document.retracted, hit.rank] for hit in evidence]
     content = json.dumps([_id(question), question.type, seen])
     return hashlib.sha256(content.encode()).hexdigest(), signature
@@ -248,7 +244,7 @@ def _id(question: Question) -> str:
 
 
 class CountingJudge:
-    """A judge that counts the pairs it is asked about."""
+    """A judge that counts its pairs."""
 
     def __init__(self, judge: Judge, counts: Counts, field: str) -> None:
         self._judge = judge
@@ -258,11 +254,11 @@ class CountingJudge:
 
     @property
     def signature(self) -> str:
-        """The judge's own."""
+        """The signature of the underlying judge."""
         return self._judge.signature
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """The judge's own judgements."""
+        """Yield the judgements of the underlying judge."""
         return self._judge.judge(self._counted(pairs))
 
     def _counted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -272,10 +268,10 @@ class CountingJudge:
 
 
 class Sharing:
-    """What the cells of one experiment share while it runs.
+    """Evidence, answers and judgements that the cells of a running experiment share.
 
     Args:
-        judgements: The file of judgements; None to keep none.
+        judgements: The file for cached judgements; None: no cache.
     """
 
     def __init__(self, judgements: Path | None) -> None:
@@ -284,28 +280,28 @@ class Sharing:
         self._open: list[CachedJudge] = []
 
     def pipeline(self, own: Pipeline, deepest: int, counts: Counts, key: str) -> Pipeline:
-        """A pipeline that takes what is there of evidence, answers and judgements, and leaves what it makes.
+        """Return a pipeline that reuses shared evidence, answers and judgements, and adds its own.
 
         Args:
             own: The pipeline of the cell.
-            deepest: How many documents are taken by that cell, of those that search alike, which takes most.
-            counts: Where it is counted what was made.
-            key: What tells its search from others, its corpus included.
+            deepest: The largest number of documents used by any cell with the same search.
+            counts: Counts of what is computed and reused.
+            key: Identifies the search and its corpus.
         """
         shared = copy(own)
         shared.search = SharedSearch.of(own.search, self.shelf, deepest, counts, key)
         kind = SharedAskingGenerator if isinstance(own.generator, GeneratesMany) else SharedGenerator
         shared.generator = kind(own.generator, self.shelf, counts)
-        shared.verifier = self._remembering(own.verifier, counts)
+        shared.verifier = self._cached(own.verifier, counts)
         return shared
 
     def take(self, runs: Iterable[Run], pipeline: Pipeline, k: int) -> None:
-        """What a cell of ``k`` documents found and answered before, by the pipeline that was made for it."""
+        """Add the earlier runs of a cell with ``k`` documents, made by its shared pipeline."""
         assert isinstance(pipeline.search, SharedSearch)
         self.shelf.take(runs, pipeline.search, k)
 
-    def _remembering(self, verifier: Verifier, counts: Counts) -> Verifier:
-        # One that asks a language model keeps its replies, and nothing else.
+    def _cached(self, verifier: Verifier, counts: Counts) -> Verifier:
+        # Judges that ask a language model cache its replies themselves.
         if self._judgements is None or ledger_of(verifier.judge) is not None:
             return verifier
         own = copy(verifier)
@@ -315,7 +311,7 @@ class Sharing:
         return own
 
     def close(self) -> None:
-        """Let go of the file of judgements."""
+        """Close the file of judgements."""
         for judge in self._open:
             judge.close()
         self._open.clear()

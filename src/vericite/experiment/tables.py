@@ -1,7 +1,7 @@
-"""Tables of experiments: figures with intervals where the papers have theirs, and the papers' own beside them.
+"""Tables of experiments in the layout of a paper, with intervals, and with the paper's figures next to ours.
 
-A layout (TOML) says which measures are columns, which axes name rows, which go across, and what the paper printed. Its
-figures are data: no figure of a paper is computed with, or takes the place of one of ours.
+A layout (TOML) lists the measures in the columns, the axes of rows and columns, and the figures printed in the paper.
+The paper's figures are only displayed; they never enter a computation or replace a figure of ours.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ LAYOUTS = files("vericite.experiment") / "layouts"
 
 
 class Column(Record):
-    """A measure of a table.
+    """A column of a table.
 
     Attributes:
-        name: As the paper calls it.
-        measure: As ``vericite measures`` spells it.
-        scale: What figures are multiplied by, as 100 for percent.
-        decimals: How many are printed.
-        by: Of a measure whose figures models compute beforehand, the model that the paper has, as a word of its name.
-            Figures of other models stand in columns of their own, beside which nothing is printed.
+        name: The paper's name of the measure.
+        measure: The measure, as in ``vericite measures``.
+        scale: Factor for display, such as 100 for percent.
+        decimals: Number of decimals.
+        by: For precomputed scores, the paper's model, as a word of its name. Scores of other models get their own
+            columns, without figures of the paper.
     """
 
     name: str
@@ -51,28 +51,28 @@ class Column(Record):
 
 
 class Printed(Record):
-    """A row that a paper printed: where it stands, and its figures by column."""
+    """A row of the paper's table: its values on the axes, and its figures by column."""
 
     at: Mapping[str, str]
     figures: Mapping[str, float]
 
 
 class Layout(Record):
-    """How a table is laid out.
+    """The layout of a table.
 
     Attributes:
-        title: What it shows.
-        source: The paper and its table.
-        rows: Axes that name rows, the first one grouping them.
-        across: Axes whose values stand side by side.
+        title: The title.
+        source: The paper, and the number of its table.
+        rows: The axes that name rows; the first one groups them.
+        across: The axes whose values are side by side.
         columns: The measures.
-        by: A group of the gold that makes rows of its own, such as ``type``.
-        compare: The axis along which rows are compared with the first.
-        searched: Whether questions without any document are left out of cells that search.
-        missing: Whether a question without an answer is left out of measures against gold, or counts 0.
-        listed: Whether rows of the paper that have no row of ours stand below them.
-        printed: What the paper printed.
-        notes: What a reader should know.
+        by: A group of the gold, such as ``type``, whose values get separate rows.
+        compare: The axis along which rows are compared with the first one.
+        searched: Leave out questions without documents in cells that search.
+        missing: How measures against gold treat questions without an answer.
+        listed: Add the paper's rows that have no counterpart below ours.
+        printed: The figures printed in the paper.
+        notes: Notes for readers.
     """
 
     title: str
@@ -90,13 +90,13 @@ class Layout(Record):
 
     @classmethod
     def load(cls, name: str) -> Layout:
-        """A layout of ours by name, or of a file.
+        """Load a bundled layout by name, or a layout file.
 
         Raises:
-            UnknownNameError: There is none of that name.
-            InputError: The file holds none.
+            UnknownNameError: There is no such layout or file.
+            InputError: The file is not a layout.
         """
-        known = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
+        known = sorted(file.name.removesuffix(".toml") for file in LAYOUTS.iterdir() if file.name.endswith(".toml"))
         if name in known:
             text = (LAYOUTS / f"{name}.toml").read_text(encoding="utf-8")
         elif Path(name).is_file():
@@ -113,19 +113,19 @@ class Layout(Record):
 
 
 def _tuples(text: str) -> Any:
-    def changed(value: Any) -> Any:
+    def converted(value: Any) -> Any:
         if isinstance(value, list):
-            return tuple(changed(it) for it in value)  # pyright: ignore[reportUnknownVariableType]
+            return tuple(converted(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, dict):
-            return {key: changed(it) for key, it in value.items()}  # pyright: ignore[reportUnknownVariableType]
+            return {key: converted(part) for key, part in value.items()}  # pyright: ignore[reportUnknownVariableType]
         return value
 
-    return changed(tomllib.loads(text))
+    return converted(tomllib.loads(text))
 
 
 @dataclass(frozen=True)
-class Made:
-    """A cell that was run, with what it is called on each axis."""
+class RunCell:
+    """A cell that was run, with its value on each axis."""
 
     at: Mapping[str, str]
     system: System
@@ -133,9 +133,9 @@ class Made:
 
 @dataclass(frozen=True)
 class TableFigure:
-    """A figure of ours, and what the paper printed at that place, by its system.
+    """A figure of ours, and those of the paper at the same place, by system.
 
-    ``failed`` where every question of the cell failed: there is no figure then.
+    ``failed`` means that every question of the cell failed, so there is no figure.
     """
 
     estimate: Estimate | None
@@ -146,7 +146,7 @@ class TableFigure:
 
 @dataclass(frozen=True)
 class RunsRow:
-    """A row of a table: its names, how many questions it is of, and a figure for each head."""
+    """A row of a table: its names, its number of questions, and a figure for each head."""
 
     names: tuple[str, ...]
     questions: int | None
@@ -155,13 +155,13 @@ class RunsRow:
 
 @dataclass(frozen=True)
 class RowComparison:
-    """A cell compared with the first along the axis.
+    """A comparison of a cell with the first one along the axis.
 
     Attributes:
-        name: What both are called on the other axes, but for those that make no difference to the comparison.
+        name: The values on the other axes, except those that do not affect the comparison.
         found: The comparison.
-        places: Where the figures compared with the first stand: names of the row and the number of the head. These are
-            several where the figure does not depend on an axis, such as retrieval on the judge.
+        places: The row names and head numbers of the compared figures. There are several if the figure does not depend
+            on an axis, as for retrieval and the judge.
     """
 
     name: str
@@ -174,12 +174,14 @@ class Table:
     """A table of figures.
 
     Attributes:
-        names: What the names of rows are of.
-        heads: What stands above each figure: the values of axes that go across, and the measure.
-        papers: Which systems of the paper its figures are of, in their order.
-        comparisons: Rows compared, each test once.
-        warnings: What a reader must know of single cells: questions that failed, evidence that was cut.
-        measures: The measure of each column, by its name.
+        layout: The layout.
+        names: The heads of the columns with row names.
+        heads: The heads of figures: the values of the axes across, and the measure.
+        rows: The rows.
+        papers: The systems of the paper, in its order.
+        comparisons: The comparisons of rows, each test once.
+        drawn: The settings of the intervals.
+        warnings: Warnings about cells: failed questions, truncated evidence.
     """
 
     layout: Layout
@@ -192,34 +194,34 @@ class Table:
     warnings: tuple[str, ...] = ()
 
 
-def read_made(folders: Sequence[Path], problems: list[RecordError]) -> list[Made]:
-    """The cells of experiments, and runs of ``ask --save`` as cells named by their plans.
+def read_cells(folders: Sequence[Path], problems: list[RecordError]) -> list[RunCell]:
+    """Read the cells of experiments; a folder of ``ask --save`` is a cell named after the folder.
 
     Raises:
-        InputError: A folder is neither, or nothing in it was run.
+        InputError: A folder is neither, or has no runs.
     """
-    found: list[Made] = []
+    found: list[RunCell] = []
     for folder in folders:
         if not (folder / EXPERIMENT).is_file():
-            found.append(Made({"run": folder.name}, read_system(folder, {}, (), problems).system(folder.name)))
+            found.append(RunCell({"run": folder.name}, read_system(folder, {}, (), problems).system(folder.name)))
             continue
-        for at, place, ids, _ in folders_of(folder):
-            if not (place / "runs.jsonl").is_file():
+        for at, path, ids, _ in folders_of(folder):
+            if not (path / "runs.jsonl").is_file():
                 continue
             name = ", ".join(at.values()) or folder.name
-            system = read_system(place, {}, (), problems).system(name)
-            found.append(Made(at, System(name, tuple(item for item in system.items if item.id in ids))))
+            system = read_system(path, {}, (), problems).system(name)
+            found.append(RunCell(at, System(name, tuple(item for item in system.items if item.id in ids))))
     if not found:
         raise InputError(f"expected runs in {', '.join(map(str, folders))}; found none. Run the experiment first.")
     return _with_effort(found)
 
 
-def _with_effort(made: Sequence[Made]) -> list[Made]:
-    """Cells that took an answer from another have it with what it took there."""
+def _with_effort(cells: Sequence[RunCell]) -> list[RunCell]:
+    """Copy the cost of each shared answer from the cell that generated it to the cells that reused it."""
     spent = {
         _answer_key(item.answer): item.answer.spent
-        for one in made
-        for item in one.system.items
+        for cell in cells
+        for item in cell.system.items
         if item.answer is not None and item.answer.spent is not None and item.answer.spent.calls
     }
 
@@ -227,34 +229,34 @@ def _with_effort(made: Sequence[Made]) -> list[Made]:
         answer = item.answer
         if answer is None or answer.spent is None or answer.spent.calls:
             return item
-        there = spent.get(_answer_key(answer), answer.spent)
-        return replace(item, answer=answer.model_copy(update={"spent": there}))
+        original = spent.get(_answer_key(answer), answer.spent)
+        return replace(item, answer=answer.model_copy(update={"spent": original}))
 
-    return [Made(one.at, System(one.system.name, tuple(map(known, one.system.items)))) for one in made]
+    return [RunCell(cell.at, System(cell.system.name, tuple(map(known, cell.system.items)))) for cell in cells]
 
 
 def _answer_key(answer: Answer) -> tuple[object, ...]:
     return answer.generator, answer.id, answer.text, tuple(document.id for document in answer.documents)
 
 
-def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None = None) -> Table:
-    """The table of cells.
+def make_table(cells: Sequence[RunCell], layout: Layout, bootstrap: Bootstrap | None = None) -> Table:
+    """Make a table of cells.
 
     Raises:
-        UnknownNameError: The layout has a measure that there is not.
+        UnknownNameError: The layout has an unknown measure.
     """
     drawn = bootstrap or Bootstrap()
-    cells = [Made(one.at, _searched(one)) if layout.searched else one for one in made]
+    cells = [RunCell(cell.at, _with_documents(cell)) if layout.searched else cell for cell in cells]
     layout = layout.model_copy(update={"columns": tuple(_by_model(layout.columns, cells))})
     measures = [measures_named([column.measure])[0] for column in layout.columns]
     across = _values(cells, layout.across)
-    others = [axis for one in cells for axis in one.at if axis not in (*layout.rows, *layout.across)]
+    others = [axis for cell in cells for axis in cell.at if axis not in (*layout.rows, *layout.across)]
     axes = (*layout.rows, *dict.fromkeys(others))
-    axes = tuple(axis for axis in axes if any(axis in one.at for one in cells))
-    lines: dict[tuple[str, ...], dict[tuple[str, ...], Made]] = {}
-    for one in cells:
-        place = tuple(one.at.get(axis, "") for axis in axes)
-        lines.setdefault(place, {})[tuple(one.at.get(axis, "") for axis in layout.across)] = one
+    axes = tuple(axis for axis in axes if any(axis in cell.at for cell in cells))
+    lines: dict[tuple[str, ...], dict[tuple[str, ...], RunCell]] = {}
+    for cell in cells:
+        names = tuple(cell.at.get(axis, "") for axis in axes)
+        lines.setdefault(names, {})[tuple(cell.at.get(axis, "") for axis in layout.across)] = cell
     papers = _papers(layout)
     rows: list[RunsRow] = []
     for names, line in lines.items():
@@ -267,40 +269,40 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
     return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn, tuple(_warnings(cells)))
 
 
-def _warnings(cells: Iterable[Made]) -> Iterator[str]:
-    """Cells of which questions failed, and cells whose model did not see all that was found."""
-    for one in cells:
-        items = one.system.items
+def _warnings(cells: Iterable[RunCell]) -> Iterator[str]:
+    """Yield warnings about cells with failed questions, and cells whose model did not see all evidence."""
+    for cell in cells:
+        items = cell.system.items
         if failed := sum(item.failed is not None for item in items):
-            yield f"{one.system.name}: {failed} of {len(items)} questions failed"
+            yield f"{cell.system.name}: {failed} of {len(items)} questions failed"
         found = sum(len(item.ranked or ()) for item in items)
         cut = [document for item in items if item.answer is not None for document in item.answer.trimmed]
         if cut:
             left_out = sum(not document.shown for document in cut)
             yield (
-                f"{one.system.name}: evidence was cut; of {found} documents found the model saw {found - left_out}, "
-                f"{len(cut) - left_out} of them in part"
+                f"{cell.system.name}: evidence was truncated; the model saw {found - left_out} of {found} documents "
+                f"found, {len(cut) - left_out} of them in part"
             )
 
 
-_UNNAMED = "a model that is not named"
+_UNNAMED = "an unnamed model"
 _NAME = re.compile(r"(?<![^\s()@:/])[^\s()@:/]++(?=@)")
-"""The model in what made a score: its name stands before its version."""
+"""The name of the model in the signature of a score, before its version."""
 
 
-def _by_model(columns: Iterable[Column], cells: Sequence[Made]) -> Iterator[Column]:
-    """The columns, and behind those of one model's figures a further one for each other model that has some."""
+def _by_model(columns: Iterable[Column], cells: Sequence[RunCell]) -> Iterator[Column]:
+    """Yield the columns; a column of one model's scores is followed by a column for each other model with scores."""
     for column in columns:
         yield column
         (measure,) = measures_named([column.measure])
         if not column.by or not isinstance(measure, StoredScore):
             continue
-        makers = {maker or _UNNAMED for one in cells for maker in scored_by(measure, one.system.items)}
+        makers = {maker or _UNNAMED for cell in cells for maker in scored_by(measure, cell.system.items)}
         others = sorted(maker for maker in makers if not _is_by(column, maker))
-        names = [named[0] if (named := _NAME.findall(maker)) else maker for maker in others]
+        names = [matches[0] if (matches := _NAME.findall(maker)) else maker for maker in others]
         for maker, name in zip(others, names, strict=True):
-            shown = f"{column.name} ({name if names.count(name) == 1 else maker})"
-            yield column.model_copy(update={"name": shown, "by": maker})
+            head = f"{column.name} ({name if names.count(name) == 1 else maker})"
+            yield column.model_copy(update={"name": head, "by": maker})
 
 
 def _is_by(column: Column, maker: str) -> bool:
@@ -308,7 +310,7 @@ def _is_by(column: Column, maker: str) -> bool:
 
 
 def _scored(system: System, column: Column, measure: Measure) -> System:
-    """The system with the figures of the column's model alone."""
+    """Return the system with only the scores of the column's model."""
     if not column.by or not isinstance(measure, StoredScore):
         return system
     key = measure.key
@@ -321,41 +323,41 @@ def _scored(system: System, column: Column, measure: Measure) -> System:
     return System(system.name, tuple(map(kept, system.items)))
 
 
-def _searched(one: Made) -> System:
-    """Without the questions for which nothing was found; an oracle has all."""
-    if any("oracle" in value for value in one.at.values()):
-        return one.system
-    return System(one.system.name, tuple(item for item in one.system.items if item.ranked))
+def _with_documents(cell: RunCell) -> System:
+    """Return the system without questions for which nothing was found; an oracle keeps all questions."""
+    if any("oracle" in value for value in cell.at.values()):
+        return cell.system
+    return System(cell.system.name, tuple(item for item in cell.system.items if item.ranked))
 
 
-def _values(cells: Iterable[Made], axes: Sequence[str]) -> list[tuple[str, ...]]:
-    """What goes across, in the order of the cells."""
-    return list(dict.fromkeys(tuple(one.at.get(axis, "") for axis in axes) for one in cells))
+def _values(cells: Iterable[RunCell], axes: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the values of the axes across, in the order of the cells."""
+    return list(dict.fromkeys(tuple(cell.at.get(axis, "") for axis in axes) for cell in cells))
 
 
 def _rows(
     names: tuple[str, ...],
     axes: Sequence[str],
-    line: Mapping[tuple[str, ...], Made],
+    line: Mapping[tuple[str, ...], RunCell],
     across: Sequence[tuple[str, ...]],
     measures: Sequence[Measure],
     layout: Layout,
     drawn: Bootstrap,
 ) -> list[RunsRow]:
-    """The row of a place, or one for each group of its questions."""
+    """Return the row of a combination of values, or a row for each group of its questions."""
     found: dict[str | None, list[TableFigure | None]] = {}
     questions: dict[str | None, int] = {}
     groups: list[str | None] = [None]
     if layout.by:
-        items = [item for one in line.values() for item in one.system.items]
+        items = [item for cell in line.values() for item in cell.system.items]
         groups = [*sorted({item.group(layout.by) for item in items})]
     for group in groups:
         for values in across:
-            one = line.get(values)
+            cell = line.get(values)
             for column, measure in zip(layout.columns, measures, strict=True):
                 figure = None
-                if one is not None:
-                    system = one.system
+                if cell is not None:
+                    system = cell.system
                     if group is not None and layout.by:
                         chosen = tuple(item for item in system.items if item.group(layout.by) == group)
                         system = System(system.name, chosen)
@@ -364,7 +366,7 @@ def _rows(
                     estimate = None
                     if not failed:
                         estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
-                    at = {**one.at, **({layout.by: group} if layout.by and group else {})}
+                    at = {**cell.at, **({layout.by: group} if layout.by and group else {})}
                     figure = TableFigure(estimate, column, _printed(layout, at, column.name), failed)
                     questions[group] = max(questions.get(group, 0), len(system.items))
                 found.setdefault(group, []).append(figure)
@@ -375,19 +377,19 @@ def _rows(
 
 
 def _is_failed(system: System) -> bool:
-    """Whether every question failed, so that no figure says anything of the system."""
+    """Whether every question failed, so that no figure is meaningful."""
     return bool(system.items) and all(item.failed is not None for item in system.items)
 
 
 def _listed(
     lines: Iterable[tuple[str, ...]], axes: Sequence[str], across: Sequence[tuple[str, ...]], layout: Layout
 ) -> list[RunsRow]:
-    """The paper's rows that have no row of ours."""
-    there = {tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) for names in lines}
+    """Return the paper's rows that have no counterpart in ours."""
+    ours = {tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) for names in lines}
     found: dict[tuple[str, ...], dict[tuple[str, ...], Printed]] = {}
     for row in layout.printed:
         names = tuple(row.at.get(axis, "") for axis in axes)
-        if tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) not in there:
+        if tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) not in ours:
             found.setdefault(names, {})[tuple(row.at.get(axis, "") for axis in layout.across)] = row
     return [
         RunsRow(
@@ -407,7 +409,7 @@ def _listed(
 
 
 SYSTEM = "model"
-"""The axis on which a paper's systems need not be ours."""
+"""The axis on which the paper's systems may differ from ours."""
 
 
 def _papers(layout: Layout) -> tuple[str, ...]:
@@ -415,7 +417,7 @@ def _papers(layout: Layout) -> tuple[str, ...]:
 
 
 def _printed(layout: Layout, at: Mapping[str, str], column: str) -> dict[str, float]:
-    """What the paper printed at this place: of the same system if it has it, else of each of its systems."""
+    """Return the paper's figures at this place: for the same system if it has one, otherwise for all its systems."""
     fits = [
         row
         for row in layout.printed
@@ -426,55 +428,57 @@ def _printed(layout: Layout, at: Mapping[str, str], column: str) -> dict[str, fl
 
 
 def _comparisons(
-    lines: Mapping[tuple[str, ...], Mapping[tuple[str, ...], Made]],
+    lines: Mapping[tuple[str, ...], Mapping[tuple[str, ...], RunCell]],
     axes: Sequence[str],
     across: Sequence[tuple[str, ...]],
     measures: Sequence[Measure],
     layout: Layout,
     drawn: Bootstrap,
 ) -> list[RowComparison]:
-    """Each cell with the first along the axis, on the questions that both have; p corrected for all of them.
+    """Compare each cell with the first along the axis, on their common questions; p is corrected for all of them.
 
-    Cells that differ in nothing that a measure reads, such as in the judge for a measure without verdicts, are one
-    comparison: counted for each judge they would be corrected for tests that were never made.
+    Cells with equal inputs for a measure, such as those that differ only in the judge for a measure without verdicts,
+    are a single comparison. Otherwise p would be corrected for tests that are repetitions.
     """
     along = layout.compare
     if along is None:
         return []
-    first: dict[tuple[Any, ...], Made] = {}
-    pairs: dict[object, list[_Compared]] = {}
+    first: dict[tuple[Any, ...], RunCell] = {}
+    pairs: dict[object, list[_CellPair]] = {}
     for names, line in lines.items():
         for block, values in enumerate(across):
-            one = line.get(values)
-            if one is None:
+            cell = line.get(values)
+            if cell is None:
                 continue
-            rest = tuple((axis, value) for axis, value in one.at.items() if axis != along)
-            base = first.setdefault(rest, one)
-            if base is one or _is_failed(one.system) or _is_failed(base.system):
+            rest = tuple((axis, value) for axis, value in cell.at.items() if axis != along)
+            base = first.setdefault(rest, cell)
+            if base is cell or _is_failed(cell.system) or _is_failed(base.system):
                 continue
             for number, (column, measure) in enumerate(zip(layout.columns, measures, strict=True)):
-                pair = [
-                    System(f"{along} {it.at.get(along, '')}", _scored(it.system, column, measure).items)
-                    for it in (one, base)
+                systems = [
+                    System(f"{along} {side.at.get(along, '')}", _scored(side.system, column, measure).items)
+                    for side in (cell, base)
                 ]
-                made = _Compared(pair[0], pair[1], measure, rest, (names, block * len(layout.columns) + number))
-                pairs.setdefault((number, made.key), []).append(made)
-    found: list[tuple[list[_Compared], Comparison]] = []
+                place = (names, block * len(layout.columns) + number)
+                pair = _CellPair(systems[0], systems[1], measure, rest, place)
+                pairs.setdefault((number, pair.key), []).append(pair)
+    found: list[tuple[list[_CellPair], Comparison]] = []
     for same in pairs.values():
-        compared = compare_systems(same[0].one, same[0].base, [same[0].measure], drawn, layout.missing)[0]
+        compared = compare_systems(same[0].system, same[0].base, [same[0].measure], drawn, layout.missing)[0]
         if compared.difference.value is not None:
             found.append((same, compared))
+    comparisons = corrected([comparison for _, comparison in found])
     return [
-        RowComparison(_shared_name(same), comparison, tuple(one.place for one in same))
-        for (same, _), comparison in zip(found, corrected([one for _, one in found]), strict=True)
+        RowComparison(_shared_name(same), comparison, tuple(pair.place for pair in same))
+        for (same, _), comparison in zip(found, comparisons, strict=True)
     ]
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """Two cells and the measure they are compared by."""
+class _CellPair:
+    """Two cells, and the measure by which they are compared."""
 
-    one: System
+    system: System
     base: System
     measure: Measure
     rest: tuple[tuple[str, str], ...]
@@ -482,21 +486,21 @@ class _Compared:
 
     @property
     def key(self) -> object:
-        """Equal for cells that are one comparison, since the measure reads the same of both."""
+        """Equal for pairs that are the same comparison, because the measure reads the same inputs."""
         if "verdicts" in self.measure.needs:
-            return self.rest, self.one.name, self.base.name
-        return tuple(tuple(map(_read_of, system.items)) for system in (self.one, self.base))
+            return self.rest, self.system.name, self.base.name
+        return tuple(tuple(map(_inputs_without_verdicts, system.items)) for system in (self.system, self.base))
 
 
-def _read_of(item: Item) -> object:
-    """All of a question that a measure without verdicts reads."""
+def _inputs_without_verdicts(item: Item) -> object:
+    """Return everything that a measure without verdicts can read from an item."""
     answer = None if item.answer is None else (*_answer_key(item.answer), item.answer.spent)
     features = None if item.features is None else (item.features.answer.tobytes(), item.features.reference.tobytes())
     scores = tuple(sorted(item.scores.items()))
     return item.id, answer, item.ranked, item.exact, scores, features, item.labels, item.changes, item.failed
 
 
-def _shared_name(same: Sequence[_Compared]) -> str:
-    """The names that all have in common."""
-    shared = [it for it in same[0].rest if all(it in other.rest for other in same)]
+def _shared_name(same: Sequence[_CellPair]) -> str:
+    """Return the values on other axes that all pairs have in common."""
+    shared = [entry for entry in same[0].rest if all(entry in other.rest for other in same)]
     return ", ".join(value for _, value in shared)
