@@ -119,7 +119,7 @@ def test_what_is_no_classifier_or_of_another_embedder_is_named(tmp_path: Path):
             read_classifier(tmp_path / name)
     with pytest.raises(InputError, match="Check the path"):
         read_classifier(tmp_path / "none")
-    with pytest.raises(InputError, match="two labels or more"):
+    with pytest.raises(InputError, match="at least 2 sentences of two labels"):
         train_classifier(EXAMPLES[:3], Embedder.shared())
     with pytest.raises(InputError, match="--llm"):
         labeller_of("llm", None, Embedder.shared())
@@ -187,7 +187,7 @@ def test_systems_are_ranked_by_a_models_labels_as_by_peoples():
     rows = {row.row: row for row in sentence_rankings(labels, labels, Bootstrap(draws=100))}
     rho = rows["Spearman's rho, completeness"]
     assert rho.estimate.value == pytest.approx(1)
-    assert rho.record["low"] is None and rho.record["needs"] == "5 systems or more for an interval; found 3"
+    assert rho.record["low"] is None and rho.record["needs"] == "at least 5 systems for an interval; found 3"
     rows = {row.row: row for row in sentence_rankings(turned, labels, Bootstrap(draws=100))}
     assert rows["Kendall's tau-b, completeness"].estimate.value == pytest.approx(-1)
     (row, *_) = sentence_rankings(dict(list(labels.items())[:2]), labels, Bootstrap(draws=100))

@@ -35,7 +35,7 @@ def test_medaesqa_and_nuggets_fill_every_table_but_the_judged_one(run_cli):
     tau = found["rankings (A1)", "Kendall's tau-b, nugget recall with recall (R+B)", None]
     assert tau["value"] > 0
     assert "--documents" in found["citations by a judge (tables 4, A6)", "P, R, F1", None]["needs"]
-    assert "fitted to the answers" in printed.err
+    assert "fitted to the scored answers" in printed.err
 
 
 def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
@@ -55,7 +55,7 @@ def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):
     assert run_cli(*COMMAND, "--save-mixture", str(kept), "--threshold", "0.6").code == 0
     again = run_cli(*COMMAND, "--mixture", str(kept), "--align", "optimal", "--csv")
     assert again.code == 0
-    assert "fitted to the answers" not in again.err
+    assert "fitted to the scored answers" not in again.err
     assert "threshold=0.6" in again.err.replace("\n", "")
 
 
@@ -168,7 +168,7 @@ def test_labels_that_are_not_of_the_answers_sentences_are_left_out(run_cli, tmp_
     assert printed.code == 2
     assert "each of 3 sentences; found 5" in told and "each of 3 sentences; found 1" in told
     assert "sentences 0 to 2; found 1 of others" in told
-    assert told.count("They are left out: label the answer as it is") == 3
+    assert told.count("They are left out: label the current answer") == 3
     found = {(row["table"], row["row"]): row for row in json.loads(printed.out)}
     row = found["sentences (completeness)", "redundancy"]
     assert (row["value"], row["n"]) == (0.5, 1)
@@ -189,7 +189,7 @@ def test_labels_of_an_answer_without_sentences_are_left_out():
     problems = []
     (found,) = answered([System("mine", (item,))], problems)
     assert [it.problem for it in problems] == [
-        "expected no labels, as the answer has no sentences; found 1. They are left out: label the answer as it is"
+        "expected no labels, because the answer has no sentences; found 1. They are left out: label the current answer"
     ] * 2
     assert found.item.labels is not None and (found.item.labels.sentences, found.item.labels.citations) == (None, ())
 

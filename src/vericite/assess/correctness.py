@@ -115,10 +115,7 @@ def by_judge(judge: Judge) -> Scorer:
         distinct = list(dict.fromkeys(pairs))
         judged = dict(zip(distinct, ask(judge, distinct), strict=True))
         return np.array(
-            [
-                float(judged[pair].probabilities[ENTAILS]) if judged[pair].failure is None else np.nan
-                for pair in pairs
-            ]
+            [float(judged[pair].probabilities[ENTAILS]) if judged[pair].failure is None else np.nan for pair in pairs]
         )
 
     return score

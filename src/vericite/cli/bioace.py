@@ -132,7 +132,7 @@ def score(
     if nugget_prompt is not None and llm is None:
         raise InputError("expected --llm MODEL beside --nugget-prompt; found none. Name a model.")
     if completeness_prompt is not None and completeness != "llm":
-        raise InputError("expected --completeness llm beside --completeness-prompt; found none. Add it.")
+        raise InputError("expected --completeness llm with --completeness-prompt; found none. Add it.")
     problems: list[RecordError] = []
     with reported(problems):
         read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or (), whole=True)
