@@ -26,28 +26,28 @@ def bioasq(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_list_says_of_every_set_where_to_get_it_and_what_was_trained_on_it():
+def test_the_list_has_the_source_of_every_set_and_models_trained_on_it():
     listed = json.loads(CliRunner().invoke(app, ["datasets", "--json"]).stdout)
     assert [one["name"] for one in listed] == list(SETS)
     assert all(one["where"] and one["licence"] and one["shape"] for one in listed)
     assert "trained on: nothing of ours" in CliRunner().invoke(app, ["datasets"]).stdout
 
 
-def test_stats_count_and_say_what_was_trained_on_the_set(bioasq: Path):
+def test_stats_count_and_warn_about_models_trained_on_the_set(bioasq: Path):
     done = CliRunner().invoke(app, ["datasets", "stats", "bioasq", str(bioasq), "--json"])
     assert done.exit_code == 0
     assert json.loads(done.stdout)["counts"]["questions: yesno"] == 1
     assert "verifier-v5" in done.stderr
 
 
-def test_show_writes_what_other_commands_read(bioasq: Path):
+def test_show_writes_records_for_other_commands(bioasq: Path):
     done = CliRunner().invoke(app, ["datasets", "show", "bioasq", str(bioasq), "--what", "gold"])
     assert json.loads(done.stdout)["documents"] == {"101": 1.0}
     refused = CliRunner().invoke(app, ["datasets", "show", "bioasq", str(bioasq), "--what", "answers"])
     assert refused.exit_code != 0
 
 
-def test_a_run_over_a_data_set_keeps_what_was_trained_on_it_in_its_manifest(bioasq: Path, tmp_path: Path):
+def test_a_runs_manifest_names_models_trained_on_its_data_set(bioasq: Path, tmp_path: Path):
     folder = tmp_path / "runs"
     done = CliRunner().invoke(app, ["ask", "--batch", f"bioasq:{bioasq}", "--save", str(folder)])
     assert done.exit_code == 0 and "shipped models were trained on parts of bioasq" in done.stderr

@@ -1,4 +1,4 @@
-"""``vericite demonstrations``: building a pool from the command line, and looking at it."""
+"""``vericite demonstrations``: build and inspect a pool on the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pool(questions, tmp_path, run) -> Path:
     return path
 
 
-def test_a_pool_is_built_without_a_model_and_gone_on_with(pool, questions, run):
+def test_a_pool_is_built_without_a_model_and_continued(pool, questions, run):
     found = json.loads(run("info", pool, "--json").stdout)
     assert found["demonstrations"] > 10
     assert (found["with answer"], found["with rationale"]) == (found["demonstrations"], 0)
@@ -55,7 +55,7 @@ def test_a_pool_is_built_without_a_model_and_gone_on_with(pool, questions, run):
     assert pool.read_bytes() == before
 
 
-def test_reference_answers_are_rationales_for_prompts_that_reason(questions, tmp_path, run):
+def test_reference_answers_serve_as_rationales(questions, tmp_path, run):
     pool = tmp_path / "pool.jsonl"
     assert run("build", questions, "--to", pool, "--corpus", "demo", "--reference").exit_code == 0
     found = [json.loads(line) for line in pool.read_text().splitlines()]
@@ -65,7 +65,7 @@ def test_reference_answers_are_rationales_for_prompts_that_reason(questions, tmp
     assert isinstance(otherwise.exception, InputError) and "Write to another file" in str(otherwise.exception)
 
 
-def test_what_must_not_be_shown_with_given_questions_is_counted(pool, questions, run):
+def test_demonstrations_that_give_away_questions_are_counted(pool, questions, run):
     found = json.loads(run("info", pool, "--against", questions, "--json").stdout)
     assert found["removed"]["id"] == found["demonstrations"]
     assert found["left"] == 0
@@ -74,7 +74,7 @@ def test_what_must_not_be_shown_with_given_questions_is_counted(pool, questions,
     assert "demonstrations" in told.stdout and "left " in told.stdout
 
 
-def test_documents_come_from_a_file_and_what_is_missing_is_told(tmp_path, run):
+def test_documents_come_from_a_file_and_missing_ones_are_reported(tmp_path, run):
     documents, questions = tmp_path / "documents.jsonl", tmp_path / "questions.jsonl"
     documents.write_text(json.dumps({"id": "5", "text": "Zinc shortened colds by 2 days in adults."}))
     asked = {
@@ -96,18 +96,18 @@ def test_documents_come_from_a_file_and_what_is_missing_is_told(tmp_path, run):
 
 
 @pytest.mark.parametrize("where", [[], ["--corpus", "demo", "--documents", "x.jsonl"]])
-def test_documents_are_in_one_place(questions, tmp_path, run, where):
+def test_documents_have_one_source(questions, tmp_path, run, where):
     done = run("build", questions, "--to", tmp_path / "pool.jsonl", *where)
     assert isinstance(done.exception, InputError)
     assert "either --documents or --corpus" in str(done.exception)
     assert not (tmp_path / "pool.jsonl").exists()
 
 
-def test_a_pool_that_is_not_there_is_an_error(tmp_path, run):
+def test_a_missing_pool_is_an_error(tmp_path, run):
     assert isinstance(run("info", tmp_path / "none.jsonl").exception, InputError)
 
 
-def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
+def test_a_model_writes_rationales_and_its_cost_is_reported(tmp_path, run):
     questions = tmp_path / "questions.jsonl"
     documents = tmp_path / "documents.jsonl"
     documents.write_text(json.dumps({"id": "5", "text": "Zinc shortened colds by 2 days in adults."}))
@@ -124,7 +124,7 @@ def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
     assert (found["rationale"], found["answer"], found["final"]) == ("Zinc shortened colds [1].", None, "yes")
 
 
-def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp_path, run):
+def test_a_pool_is_made_as_in_evaluation_from_search_results(questions, tmp_path, run):
     pool = tmp_path / "pool.jsonl"
     questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:3]))
     with ScriptedServer() as server:
@@ -149,6 +149,6 @@ def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp
         (["--reference", "--corpus", "demo", "--llm", "openai:gpt-4o-mini"], "--reference without --llm"),
     ],
 )
-def test_options_of_a_build_that_do_not_go_together_are_refused(questions, tmp_path, run, options, told):
+def test_conflicting_options_of_a_build_are_refused(questions, tmp_path, run, options, told):
     done = run("build", questions, "--to", tmp_path / "pool.jsonl", *options)
     assert isinstance(done.exception, InputError) and told in str(done.exception)

@@ -1,4 +1,4 @@
-"""``--ray``: what is refused before anything starts, and the output of a cluster on this machine."""
+"""``--ray``: options refused before anything starts, and the output of a cluster on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMANDS = ("check", "attribute")
         (["--ray", "local", "--out", "{}", "--set", "workers.price=1"], "expected workers.count with workers.price"),
     ],
 )
-def test_options_that_lack_another_are_refused(run_cli, tmp_path, command, options, told):
+def test_options_without_their_counterpart_are_refused(run_cli, tmp_path, command, options, told):
     out = str(tmp_path / "out.jsonl")
     printed = run_cli(command, str(EXAMPLES), *(option.format(out) for option in options))
     assert printed.code == 2
@@ -30,7 +30,7 @@ def test_options_that_lack_another_are_refused(run_cli, tmp_path, command, optio
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_without_ray_the_line_that_installs_it_is_told(run_cli, tmp_path, command, monkeypatch):
+def test_without_ray_the_error_has_the_install_command(run_cli, tmp_path, command, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     out = tmp_path / "out.jsonl"
     printed = run_cli(command, str(EXAMPLES), "--ray", "local", "--out", str(out))
@@ -39,7 +39,7 @@ def test_without_ray_the_line_that_installs_it_is_told(run_cli, tmp_path, comman
     assert not out.exists()
 
 
-def test_a_ray_that_does_not_start_is_told_in_a_sentence(run_cli, tmp_path, monkeypatch):
+def test_a_ray_that_does_not_start_is_an_error(run_cli, tmp_path, monkeypatch):
     def init(**_: object) -> None:
         raise Exception("The current node timed out during startup.")
 
@@ -51,7 +51,7 @@ def test_a_ray_that_does_not_start_is_told_in_a_sentence(run_cli, tmp_path, monk
     assert "Traceback" not in printed.err
 
 
-def test_offline_no_cluster_elsewhere_is_asked(run_cli, tmp_path, monkeypatch):
+def test_offline_no_other_cluster_is_contacted(run_cli, tmp_path, monkeypatch):
     pytest.importorskip("ray", reason="needs the extra [ray]")
     out = str(tmp_path / "out.jsonl")
     printed = run_cli("--offline", "check", str(EXAMPLES), "--ray", "192.0.2.1:6379", "--out", out)
@@ -61,7 +61,7 @@ def test_offline_no_cluster_elsewhere_is_asked(run_cli, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_output_is_that_of_one_process_byte_for_byte(tmp_path, command):
+def test_the_output_has_the_same_bytes_as_from_one_process(tmp_path, command):
     pytest.importorskip("ray", reason="needs the extra [ray]")
 
     def run(out: str, *more: str) -> bytes:

@@ -18,7 +18,7 @@ def write(path: Path, *lines: object) -> str:
     return str(path)
 
 
-def test_what_was_changed_is_shown_before_and_after(run_cli, tmp_path):
+def test_changes_are_shown_before_and_after(run_cli, tmp_path):
     code, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", GOOD))
     assert code == 0
     assert "Statins lower LDL [1]. Zinc shortens colds [2].\n" in out
@@ -27,7 +27,7 @@ def test_what_was_changed_is_shown_before_and_after(run_cli, tmp_path):
     assert "1 answers: 1 kept, 1 re-cited, 0 rewritten, 1 dropped; citations supported 1/3 before, 2/2 now" in out
 
 
-def test_sentences_replaced_by_their_source_s_words_are_told(run_cli, tmp_path):
+def test_sentences_replaced_by_their_sources_words_are_reported(run_cli, tmp_path):
     falls = {"id": "c", "text": "Vitamin D supplementation did not reduce the risk of falls in older women."}
     said = "Statins lower LDL [1]. Vitamin D prevents falls in elderly women [3]."
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": said, "documents": (*DOCUMENTS, falls)})
@@ -36,7 +36,7 @@ def test_sentences_replaced_by_their_source_s_words_are_told(run_cli, tmp_path):
     assert "2/2 now (1 of them quote their source and support themselves)" in " ".join(out.split())
 
 
-def test_repaired_answers_are_written_as_check_reads_them(run_cli, tmp_path):
+def test_repaired_answers_are_written_in_the_format_of_check(run_cli, tmp_path):
     out = tmp_path / "repaired.jsonl"
     assert run_cli("repair", write(tmp_path / "answers.jsonl", GOOD), "--out", str(out))[0] == 0
     line = json.loads(out.read_text())
@@ -53,20 +53,20 @@ def test_json_has_the_answer_its_verdicts_and_the_changes(run_cli, tmp_path):
     assert found.checked.summary.supported == 2
 
 
-def test_documents_of_a_corpus_are_looked_for(run_cli, tmp_path):
+def test_documents_of_a_corpus_are_searched(run_cli, tmp_path):
     corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Nicotine patches help smokers quit."}, *DOCUMENTS)
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Nicotine patches help smokers quit [1]."})
     assert "Nicotine patches help smokers quit [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
     assert "No sentence of the answer was supported by its sources." in run_cli("repair", answers)[1]
 
 
-def test_a_bare_sentence_on_a_like_matter_is_no_support(run_cli, tmp_path):
+def test_a_sentence_on_a_similar_subject_is_no_support(run_cli, tmp_path):
     corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Honey soothes coughs."}, *DOCUMENTS)
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Honey soothes coughs [1]."})
     assert "Honey soothes coughs [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
 
 
-def test_bad_records_cost_themselves_only(run_cli, tmp_path):
+def test_bad_records_only_cost_themselves(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD, "{broken", {"id": "x"}, GOOD | {"id": "last"})
     code, out, err = run_cli("repair", answers)
     assert code == 2
@@ -75,13 +75,13 @@ def test_bad_records_cost_themselves_only(run_cli, tmp_path):
     assert "line 3" in err
 
 
-def test_uncited_sentences_go_where_that_is_asked(run_cli, tmp_path):
+def test_uncited_sentences_are_removed_on_request(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Zinc shortens colds. Music cures warts."})
     assert "Zinc shortens colds [2]. Music cures warts." in run_cli("repair", answers)[1]
     assert "Zinc shortens colds [2].\n" in run_cli("repair", answers, "--set", "repair.drop_uncited=true")[1]
 
 
-def test_the_input_is_never_written_over(run_cli, tmp_path):
+def test_the_input_is_never_overwritten(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD)
     before = Path(answers).read_text()
     printed = run_cli("repair", answers, "--out", answers)
@@ -90,13 +90,13 @@ def test_the_input_is_never_written_over(run_cli, tmp_path):
     assert Path(answers).read_text() == before
 
 
-def test_what_steers_a_terminal_is_not_printed(run_cli, tmp_path):
+def test_terminal_control_characters_are_not_printed(run_cli, tmp_path):
     evil = GOOD | {"answer": "Statins\x1b[31m lower LDL [9]. Zinc shortens colds [2]."}
     _, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", evil))
     assert "\x1b" not in out
 
 
-def test_what_was_deleted_is_counted_in_every_form(run_cli, tmp_path):
+def test_deletions_are_counted_in_every_output_form(run_cli, tmp_path):
     path = tmp_path / "answers.jsonl"
     answer = "Zinc shortens colds [1]. Gold cures gout [1]."
     path.write_text(json.dumps({"id": "a", "answer": answer, "documents": ["Zinc shortens colds."]}) + "\n")

@@ -1,4 +1,4 @@
-"""``vericite attribute`` and ``repair``: citations for answers that have none, and rejected ones mended."""
+"""``vericite attribute`` and ``repair``: add citations to answers without any, and repair rejected ones."""
 
 from __future__ import annotations
 
@@ -45,36 +45,38 @@ def attribute(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An answer as text (.txt, .md), or JSONL of answers in the forms that check reads; or s3://bucket/file."
+            help="An answer as text (.txt, .md), or JSONL of answers in any form that check reads; or s3://bucket/file."
         ),
     ],
     documents: Annotated[
         Path | None,
         typer.Option(
-            help='JSONL of sources, for answers that bring none of their own: {"id", "title"?, "text"}; or a store '
-            "that corpus build made, where each sentence is searched for."
+            help='JSONL of sources, for answers that have none of their own: {"id", "title"?, "text"}; or a store made '
+            "by corpus build, which is searched for each sentence."
         ),
     ] = None,
     by: Annotated[
         str | None,
         typer.Option(
-            help="Who finds the sources: learned (the usual one; with --judge or --protocol it is verifier), verifier, "
+            help="How to find sources: learned (default; with --judge or --protocol: verifier), verifier, "
             "likeliest, cosine, random, multi-label:FOLDER, hf:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave sentences that cite something as they are.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave sentences that already cite something as they are.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the cited answers to this file, as check reads them.")] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
     ray: RayOption = None,
 ) -> None:
     """Find the sources of each sentence of an answer, and cite them before its full stop.
 
-    Citations that an answer has are taken out first, unless --keep is said. A sentence that no source supports stays
-    without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
-    then 2.
+    Citations that an answer already has are removed first, unless you give --keep. Sentences that no source supports
+    stay without a citation and are listed. A record that cannot be used is reported and only costs itself; the exit
+    code is then 2.
     """
     from vericite.attribution.registry import default_attributor, load_attributor
     from vericite.cli.show import ledger_of, show_ledger
@@ -107,7 +109,7 @@ def attribute(
                 progress.update(number)
                 _show(found, as_json)
     finally:
-        # Also of a run that was stopped: it was paid for.
+        # Also shown for a stopped run: its calls were paid for.
         show_ledger(ledger_of(attributor))
         show_ledger(ledger_of(judged_by))
     report(problems, some_or_bad(number))
@@ -116,7 +118,7 @@ def attribute(
 def _attributed(
     attributor: Attributor, answers: Iterator[Answer], keep: bool, out: Path | None
 ) -> Generator[Attribution]:
-    """The answers as they are cited, and kept where a file is asked for."""
+    """Yield the attributions, and write the answers to the file if there is one."""
     from vericite.cli.io import output
     from vericite.formats import AnswerToCheck
 
@@ -128,12 +130,16 @@ def _attributed(
 
 
 def _attributed_by_workers(work: AttributeWork, answers: Iterator[Answer], shared: Shared) -> Generator[Attribution]:
-    """The same, with the work shared."""
+    """Yield the attributions made by workers."""
     from vericite.attribution.attributor import Attribution
     from vericite.formats import AnswerToCheck
 
     making = Making(
-        Attribution, lambda it: AnswerToCheck.of(it.answer), lambda it: len(it.sentences), "sentences", _STOPPED
+        Attribution,
+        lambda attribution: AnswerToCheck.of(attribution.answer),
+        lambda attribution: len(attribution.sentences),
+        "sentences",
+        _STOPPED,
     )
     with closing(made_by(shared, work, answers, making)) as made:
         for _, found in made:
@@ -141,7 +147,7 @@ def _attributed_by_workers(work: AttributeWork, answers: Iterator[Answer], share
 
 
 class _Given(NamedTuple):
-    """Where the answers are, and the sources that they may cite."""
+    """The file of answers, and the sources that they may cite."""
 
     file: Path
     format: str
@@ -150,7 +156,7 @@ class _Given(NamedTuple):
 
 
 def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
-    """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
+    """Yield the answers with the sources that they may cite; unusable records are appended to ``problems``."""
     from vericite.cli.answers import usable, watched
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
@@ -182,13 +188,13 @@ def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | Re
 
 
 _FOUND_FOR_A_SENTENCE = 5
-"""Documents of a store that are looked at for each sentence of an answer."""
+"""Documents of a store to consider for each sentence of an answer."""
 
 _FOUND_FOR_AN_ANSWER = 50
 
 
 def _with_store(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
-    """The answers, each with what a store has on its sentences."""
+    """Yield the answers, each with the documents that a store has on its sentences."""
     from vericite.corpus.store import open_store
     from vericite.errors import InputError, RecordError
     from vericite.formats import answers_in
@@ -204,14 +210,14 @@ def _with_store(given: _Given, problems: list[RecordError]) -> Iterator[Answer |
     if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
         answers: Iterator[Answer | RecordError] = iter([_text(given.file, None)])
     else:
-        # Only names are looked up in a library; here each sentence is searched for.
+        # Libraries only look up names; here each sentence is searched for.
         answers = answers_in(given.file, given.format, columns=given.columns)
     for item in answers:
         yield item if isinstance(item, RecordError) else _sourced_from(item, store)
 
 
 def _sourced_from(answer: Answer, store: Store) -> Answer:
-    """The answer with what the store has on its sentences, the best for each first."""
+    """Return the answer with the store's documents on its sentences, the best of each sentence first."""
     own = {document.id for document in answer.documents}
     found = [store.search(claim.text, _FOUND_FOR_A_SENTENCE) for claim in answer.claims if claim.text.strip()]
     ranked = [hits[place].document for place in range(_FOUND_FOR_A_SENTENCE) for hits in found if place < len(hits)]
@@ -236,7 +242,7 @@ def _text(file: Path, documents: Sequence[Document] | None) -> Answer:
 
 
 def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:
-    """An answer that brings no documents of its own may cite all those of the file."""
+    """Return the answer; if it has no documents of its own, it may cite all those of the file."""
     known = {document.id for document in library}
     if not all(document.id in known for document in answer.documents):
         return answer
@@ -269,7 +275,7 @@ def _show(found: Attribution, as_json: bool) -> None:
     console.print(Text(found.answer.id, style="bold"))
     for line in found.answer.text.splitlines():
         console.print(Text(clean(line)))
-    likely = f", {len(found.likeliest)} with the likeliest ones alone" if found.likeliest else ""
+    likely = f", {len(found.likeliest)} with likeliest sources only" if found.likeliest else ""
     lacking = f"{len(found.uncited)} without a source{likely}, {len(found.failed)} failed"
     console.print(Text(f"{len(found.sentences)} sentences, {lacking}", style="dim"))
     for sentence in (*found.likeliest, *found.uncited, *found.failed):
@@ -282,18 +288,20 @@ def _show(found: Attribution, as_json: bool) -> None:
 @takes_plan("repair")
 def repair(
     plan: Plan,
-    file: Annotated[Path, typer.Argument(help="JSONL of answers, in the forms that check reads.")],
+    file: Annotated[Path, typer.Argument(help="JSONL of answers, in any form that check reads.")],
     documents: DocumentsOption = None,
-    out: Annotated[Path | None, typer.Option(help="Write the repaired answers here, as check reads them.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the repaired answers to this file, as check reads them.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
 ) -> None:
-    """Mend the citations of answers that the verifier rejects, and show what was changed.
+    """Repair the citations that the verifier rejects, and show the changes.
 
-    A rejected citation is dropped where the sentence has a sound one, or replaced by a document that does support the
-    sentence; else the sentence is rewritten so that its source supports it, or deleted. Supported sentences are not
-    touched. A record that cannot be used is reported and costs itself alone; the exit code is then 2.
+    A rejected citation is dropped if the sentence has another, supported one, or replaced by a document that supports
+    the sentence. Otherwise the sentence is rewritten so that its source supports it, or deleted. Supported sentences
+    are not changed. A record that cannot be used is reported and only costs itself; the exit code is then 2.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.io import output
@@ -322,7 +330,7 @@ def repair(
                 if written is not None:
                     written.add([AnswerToCheck.of(found.answer)])
     finally:
-        # Also of a run that was stopped: it was paid for.
+        # Also shown for a stopped run: its calls were paid for.
         show_ledger(ledger_of(repairer.rewriter))
         show_ledger(ledger_of(repairer.verifier.judge))
     if not as_json:
@@ -331,7 +339,7 @@ def repair(
 
 
 class RepairTotals:
-    """What was done to all answers of a run."""
+    """Counts of the changes to all answers of a run."""
 
     def __init__(self) -> None:
         self.answers = self.kept = self.recited = self.rewritten = self.quoted = self.dropped = 0
@@ -352,14 +360,14 @@ class RepairTotals:
 
     @property
     def line(self) -> str:
-        """In a line."""
+        """The counts in one line."""
         counts = f"{self.kept} kept, {self.recited} re-cited, {self.rewritten} rewritten, {self.dropped} dropped"
         notes = [f"{self.quoted} of them quote their source and support themselves"] if self.quoted else []
         notes += [f"without those of the {self.dropped} dropped"] if self.dropped else []
-        told = f" ({'; '.join(notes)})" if notes else ""
+        suffix = f" ({'; '.join(notes)})" if notes else ""
         return (
             f"{self.answers} answers: {counts}; citations supported {_of(self._before)} before, "
-            f"{_of(self._after)} now{told}"
+            f"{_of(self._after)} now{suffix}"
         )
 
 
@@ -383,8 +391,8 @@ def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
     console.print()
 
 
-def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + other[0], one[1] + other[1]
+def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:
+    return first[0] + second[0], first[1] + second[1]
 
 
 def _of(share: tuple[int, int]) -> str:

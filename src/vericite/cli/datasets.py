@@ -1,4 +1,4 @@
-"""``vericite datasets`` and ``vericite convert``: what others have, data sets in our form and answers in theirs."""
+"""``vericite datasets`` and ``vericite convert``: public data sets in our format, and answers in other formats."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ if TYPE_CHECKING:
 
 datasets = typer.Typer(
     name="datasets",
-    help="Data sets that come in by name, as in `ask --batch bioasq:FILE` or `score --gold mirage:FILE`.",
+    help="Data sets that can be read by name, as in `ask --batch bioasq:FILE` or `score --gold mirage:FILE`.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-NameArgument = Annotated[str, typer.Argument(help="As `vericite datasets` lists it; with a part, mirage/bioasq.")]
+NameArgument = Annotated[str, typer.Argument(help="A name from `vericite datasets`; with a part: mirage/bioasq.")]
 FileArgument = Annotated[
     Path | None,
-    typer.Argument(
-        help="Its file or folder; without one, its usual files in the folder VERICITE_DATA.", metavar="FILE"
-    ),
+    typer.Argument(help="Its file or folder. Default: its usual files in the folder VERICITE_DATA.", metavar="FILE"),
 ]
 
 
 @datasets.callback()
 def listed(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """List the data sets: what each is, where to get it, its licence, and what of ours was trained on it."""
+    """List the data sets: description, where to get them, licence, and shipped models trained on them."""
     if ctx.invoked_subcommand is not None:
         return
     from vericite.datasets.registry import SETS
@@ -61,7 +59,7 @@ def stats(name: NameArgument, file: FileArgument = None, as_json: JsonOption = F
     else:
         width = max(map(len, counts), default=0)
         lines = [f"{clean(what):{width}}  {count:,}" for what, count in counts.items()]
-        typer.echo("\n".join([f"{source.set.title}: {', '.join(clean(str(it)) for it in source.paths)}", *lines]))
+        typer.echo("\n".join([f"{source.set.title}: {', '.join(clean(str(path)) for path in source.paths)}", *lines]))
     report(problems)
 
 
@@ -73,7 +71,7 @@ def show(
         str, typer.Option("--what", help="questions, gold, answers, labels, citations or documents.", metavar="KIND")
     ] = "questions",
 ) -> None:
-    """Write what a data set has as JSON lines in our own form, for any command that reads such."""
+    """Write a data set's records as JSON lines in our format, for any command that reads it."""
     from vericite.records import to_json
 
     problems: list[RecordError] = []
@@ -84,7 +82,7 @@ def show(
         found = True
         say_json(to_json(record))
     if not found and not problems:
-        remark(f"no {kind} are in it; `vericite datasets stats {source.set.name}` counts what is")
+        remark(f"it has no {kind}; `vericite datasets stats {source.set.name}` counts what it has")
     report(problems)
 
 
@@ -114,7 +112,7 @@ def _record(known: DataSet) -> dict[str, Any]:
 
 
 def _absent(record: dict[str, Any]) -> str:
-    """What there is to do where a set is not at hand."""
+    """Return the next step for a set whose files are missing."""
     named = f"{record['name']}:FILE"
     if record["missing"]:
         return f"not here: get it, and name it ({named}) or put it in VERICITE_DATA as {', '.join(record['missing'])}"
@@ -130,16 +128,16 @@ def _shown(record: dict[str, Any]) -> str:
         f"gives {', '.join(record['gives'])}{parts}",
         f"from {record['where']}",
         f"licence: {record['licence']}",
-        *(f"trained on: {it}" for it in record["trained_on"] or ["nothing of ours"]),
-        *(f"here: {clean(it)}" for it in record["at_hand"]),
+        *(f"trained on: {trained}" for trained in record["trained_on"] or ["nothing of ours"]),
+        *(f"here: {clean(path)}" for path in record["at_hand"]),
         *([] if record["at_hand"] else [_absent(record)]),
     ]
-    shown = [fill(it, 98, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False) for it in lines]
+    shown = [fill(line, 98, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False) for line in lines]
     return "\n".join([record["name"], *shown])
 
 
 class WrittenForm(StrEnum):
-    """What can be written."""
+    """Formats that can be written."""
 
     VERICITE = "vericite"
     BIOGEN = "biogen"
@@ -154,31 +152,31 @@ def convert(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Answers in any form of `check`; for csv, verdicts of `check --out`; for nuggets and gold, what "
-            "`score --gold` reads."
+            help="Answers in any format of `check`; for csv, verdicts of `check --out`; for nuggets and gold, input of "
+            "`score --gold`."
         ),
     ],
-    to: Annotated[WrittenForm, typer.Option(help="The form to write.")],
-    out: Annotated[Path | None, typer.Option(help="Write here; else on the terminal.", metavar="FILE")] = None,
+    to: Annotated[WrittenForm, typer.Option(help="The format to write.")],
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
     documents: DocumentsOption = None,
-    run: Annotated[str, typer.Option(help="The name of a run of BioGen or AutoJudge.", metavar="NAME")] = "vericite",
-    team: Annotated[str, typer.Option(help="The team of an AutoJudge run.", metavar="NAME")] = "vericite",
+    run: Annotated[str, typer.Option(help="Name of a BioGen or AutoJudge run.", metavar="NAME")] = "vericite",
+    team: Annotated[str, typer.Option(help="Team of an AutoJudge run.", metavar="NAME")] = "vericite",
     topics: Annotated[
         Path | None,
-        typer.Option(help="The topics that a BioGen run is for, as in biogen2024:FILE.", metavar="FILE"),
+        typer.Option(help="Topics of a BioGen run, such as biogen2024:FILE.", metavar="FILE"),
     ] = None,
     validate: Annotated[
         bool,
-        typer.Option("--validate", help="With --to biogen: FILE is a run; only say what the rules have against it."),
+        typer.Option("--validate", help="With --to biogen: FILE is a run; only list its violations of the rules."),
     ] = False,
 ) -> None:
     """Write answers as our JSON lines, a BioGen run, an AutoJudge report or ALCE's JSON, and verdicts as a table.
 
-    autojudge-nuggets writes gold nuggets as AutoJudge's banks, and gold reads such banks back into our form. An answer
-    that BioGen's rules refuse (250 words, 3 PMIDs a sentence, topics) is reported and left out; the exit code is then
-    2.
+    autojudge-nuggets writes gold nuggets as AutoJudge's banks; gold reads such banks back into our format. An answer
+    that violates BioGen's rules (250 words, 3 PMIDs per sentence, topics) is reported and left out; the exit code is
+    then 2.
     """
     from vericite.formats.convert import answers_as
 
@@ -207,7 +205,7 @@ def convert(
 
 
 class _Run(NamedTuple):
-    """The run that is asked for."""
+    """The requested run."""
 
     file: Path
     name: str
@@ -216,20 +214,20 @@ class _Run(NamedTuple):
 
     @property
     def topic_ids(self) -> set[str]:
-        """The ids of the topics; none where none are given."""
+        """Ids of the topics; empty if none are given."""
         from vericite.formats.registry import read_questions
 
         return {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
 
     def validate(self, to: WrittenForm) -> None:
-        """Say what BioGen's rules have against the run; exit with 2 where they have something."""
+        """List the run's violations of BioGen's rules; exit with 2 if there are any."""
         from vericite.errors import InputError
         from vericite.formats.convert import run_problems
 
         if to is not WrittenForm.BIOGEN:
-            raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
+            raise InputError(f"expected --to biogen with --validate; found {to.value}. Only its rules are known.")
         report(list(run_problems(self.file, self.topic_ids)))
-        say(f"{self.file}: nothing that the track's rules refuse")
+        say(f"{self.file}: no violations of the track's rules")
 
 
 def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
@@ -241,13 +239,13 @@ def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
     gold, wrong = read_gold(file)
     problems += wrong
     if to is WrittenForm.GOLD:
-        return "".join(f"{to_json(one)}\n" for one in gold.values())
+        return "".join(f"{to_json(record)}\n" for record in gold.values())
     lines: list[str] = []
-    for one in gold.values():
+    for record in gold.values():
         try:
-            lines.append(json.dumps(to_bank(one), ensure_ascii=False) + "\n")
+            lines.append(json.dumps(to_bank(record), ensure_ascii=False) + "\n")
         except InputError as error:
-            problems.append(RecordError(file, 0, one.id, str(error)))
+            problems.append(RecordError(file, 0, record.id, str(error)))
     return "".join(lines)
 
 
@@ -263,6 +261,6 @@ def _table(file: Path, problems: list[RecordError]) -> str:
         else:
             rows += verdict_rows(line)
     if not rows:
-        first = f" The first problem: {problems[0]}" if problems else ""
+        first = f" First problem: {problems[0]}" if problems else ""
         raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{first}")
     return to_table([VERDICT_COLUMNS, *rows])

@@ -1,4 +1,4 @@
-"""``vericite demonstrations``: worked questions that language models are shown, built from training questions."""
+"""``vericite demonstrations``: worked questions shown to language models, made from training questions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 demonstrations = typer.Typer(
     name="demonstrations",
-    help="Build and look at a pool of worked questions that language models are shown as examples.",
+    help="Build and inspect a pool of worked questions that language models are shown as examples.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -44,27 +44,29 @@ def build(
         Path,
         typer.Argument(
             help='Training questions with their right answers: JSONL {"id", "question", "type"?, "gold_documents", '
-            '"gold_exact"?, "gold_ideal"?}. None may be of a test set.'
+            '"gold_exact"?, "gold_ideal"?}. None may be in a test set.'
         ),
     ],
-    to: Annotated[Path, typer.Option("--to", help="The pool to make or go on with.", metavar="POOL")],
+    to: Annotated[Path, typer.Option("--to", help="The pool to create or continue.", metavar="POOL")],
     documents: Annotated[
         Path | None, typer.Option(help='A file of the gold documents: JSONL {"id", "title"?, "text"}.')
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option(help='Where else the gold documents are: "demo", a store, or "pubmed" (asks NCBI).'),
+        typer.Option(help='Or the corpus with the gold documents: "demo", a store, or "pubmed" (asks NCBI).'),
     ] = None,
     llm: Annotated[
         str | None,
         typer.Option(
-            "--llm", help="Who writes rationales, as openai:gpt-4o-mini; without, there are none.", metavar="MODEL"
+            "--llm",
+            help="The model that writes rationales, such as openai:gpt-4o-mini. Default: no rationales.",
+            metavar="MODEL",
         ),
     ] = None,
     prompt: Annotated[
         str | None,
         typer.Option(
-            help="With --llm: ask for rationales by this prompt, as at evaluation, and keep what comes to the right "
+            help="With --llm: ask for rationales with this prompt, as in evaluation, and keep those with the right "
             "answer: reason-verify-bioasq ... or a .toml file.",
             metavar="NAME",
         ),
@@ -72,31 +74,33 @@ def build(
     retrieved: Annotated[
         bool,
         typer.Option(
-            "--retrieved", help="Show what a search of --corpus finds, as at evaluation, in place of gold documents."
+            "--retrieved", help="Show the results of a search in --corpus, as in evaluation, instead of gold documents."
         ),
     ] = False,
     reference: Annotated[
         bool,
         typer.Option(
-            "--reference", help="Without --llm: the cited reference answer is the rationale too; no model is asked."
+            "--reference", help="Without --llm: use the cited reference answer as the rationale; no model is asked."
         ),
     ] = False,
     most: Annotated[
         int | None,
         typer.Option(
-            "--most", min=1, help="Documents a demonstration shows, at most; 3 gold ones, or 5 that were found."
+            "--most",
+            min=1,
+            help="Maximum documents in a demonstration. Default: 3 gold documents, or 5 search results.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make demonstrations of training questions: the right answer with citations, and, with --llm, reasoning to it.
+    """Make demonstrations from training questions: the right answer with citations and, with --llm, a rationale.
 
-    A sentence of a reference answer cites the gold document that has most of its words, or is left out. Prompts that
-    reason need rationales: a model writes them, or --reference takes the answer itself. A model's rationale is
-    kept where it cites documents that exist and, read by itself, comes to the right answer. With --retrieved and
-    --prompt they are made as in Reason and Verify: the documents that a search finds, the prompt of the evaluation, and
-    only what comes to the right answer. Stopped, even by kill -9, the build goes on where it was when the same command
-    is typed again.
+    A sentence of a reference answer cites the gold document with most of its words, or is left out. Prompts with
+    rationales need some: a model writes them, or --reference uses the answer itself. A model's rationale is kept if it
+    cites documents that exist and, read by itself, leads to the right answer. With --retrieved and --prompt they are
+    made as in Reason and Verify: from the documents that a search finds, with the prompt of the evaluation, and only
+    those with the right answer are kept. An interrupted build, even after kill -9, continues when you run the same
+    command again.
     """
     from vericite.errors import InputError
     from vericite.formats.registry import read_questions
@@ -106,7 +110,7 @@ def build(
     refuse_unwritable(to, "--to")
     _refuse_idle(llm, prompt, retrieved, documents)
     if reference and llm is not None:
-        raise InputError("expected --reference without --llm, which writes rationales; found both. Leave one out.")
+        raise InputError("expected --reference without --llm, which writes rationales; found both. Give only one.")
     found, problems = read_questions(questions)
     settings = settings_of(plan.llm)
     shown, by = most or (5 if retrieved else 3), None
@@ -138,22 +142,22 @@ def _refuse_idle(llm: str | None, prompt: str | None, retrieved: bool, documents
 
 
 def _searched(plan: SearchPlan, corpus: str | None) -> SearchPlan:
-    """How to search, in the corpus that the command names.
+    """Return the search plan with the corpus of the command.
 
     Raises:
-        InputError: Neither the command nor the plan names one.
+        InputError: Neither the command nor the plan names a corpus.
     """
     from vericite.errors import InputError
 
     if corpus is not None:
         return plan.model_copy(update={"corpus": corpus})
     if plan.corpus == SearchPlan().corpus:
-        raise InputError("expected --corpus with --retrieved; found none. Name what is searched.")
+        raise InputError("expected --corpus with --retrieved; found none. Name the corpus to search.")
     return plan
 
 
 def _writer(model: str, settings: Settings, prompt: str | None) -> WritesRationales:
-    """Who writes the reasoning of demonstrations; with a prompt as at evaluation."""
+    """Return the writer of rationales; with a prompt, it writes as in evaluation."""
     from vericite.generate.demonstrations import EvaluatedWriter, RationaleWriter
     from vericite.generate.prompt import load_prompt
     from vericite.llm import LLM
@@ -165,7 +169,7 @@ def _writer(model: str, settings: Settings, prompt: str | None) -> WritesRationa
 def _found_documents(
     plan: SearchPlan, settings: Settings, most: int
 ) -> tuple[Callable[[Question], list[Document]], str, Sequence[RecordError]]:
-    """What gives a question the documents that a search finds, the search's signature, and what was wrong in lines."""
+    """Return a function that searches for a question's documents, the search's signature, and bad lines."""
     from vericite.pipeline.build import open_search
 
     search, problems = open_search(plan, settings)
@@ -179,7 +183,7 @@ def _found_documents(
 def _gold_documents(
     documents: Path | None, corpus: str | None
 ) -> tuple[Callable[[Question], list[Document]], Sequence[RecordError]]:
-    """What gives a question its gold documents, and what was wrong with the lines of the file."""
+    """Return a function that finds a question's gold documents, and the bad lines of the file."""
     from vericite.errors import InputError
     from vericite.pipeline.build import open_oracle
 
@@ -197,17 +201,18 @@ def _gold_documents(
 
 @demonstrations.command()
 def info(
-    pool: Annotated[Path, typer.Argument(help="A pool that `demonstrations build` made.", metavar="POOL")],
+    pool: Annotated[Path, typer.Argument(help="A pool made by `demonstrations build`.", metavar="POOL")],
     against: Annotated[
         Path | None,
-        typer.Option(help="Questions to be asked: say how many demonstrations give them away.", metavar="QUESTIONS"),
+        typer.Option(help="Questions to be asked: count the demonstrations that give them away.", metavar="QUESTIONS"),
     ] = None,
     near: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Cosine from which two questions count as one; 0.9 if not said.")
+        float | None,
+        typer.Option(min=0, max=1, help="Cosine from which two questions count as the same. Default: 0.9."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is in a pool, and what of it must not be shown with given questions."""
+    """Show the contents of a pool, and what must not be shown with given questions."""
     from vericite.generate.demonstrations import Pool
 
     found, problems = Pool.read(pool)
@@ -222,7 +227,7 @@ def info(
 
 
 def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[str, object]:
-    """What is in a pool; with questions to be asked, also what of it must not be shown with them."""
+    """Return the facts about a pool, and with questions, what must not be shown with them."""
     from vericite.generate.demonstrations import NEAR, Vectors, decontaminate
     from vericite.models.embedder import Embedder
 
@@ -252,7 +257,7 @@ def _in_words(value: object) -> str:
 
 @contextmanager
 def _shown(questions: int) -> Generator[Callable[[Built], None]]:
-    """A line on a terminal that says how far it is."""
+    """Show progress on a line of the terminal."""
     from vericite.cli.terminal import ProgressLine
 
     with ProgressLine("reading", "questions", questions).running() as progress:

@@ -1,4 +1,4 @@
-"""``vericite train`` and ``vericite calibrate``: models that are trained, and a judge fitted to labels of one's own."""
+"""``vericite train`` and ``vericite calibrate``: train models, and fit a judge to your own labels."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 train = typer.Typer(
     name="train",
-    help="Make a verifier (docs/verifier.md) or models that attribute (docs/training.md). Most of it "
-    r"needs the extra \[train].",
+    help="Train a verifier (docs/verifier.md) or attribution models (docs/training.md). Most commands "
+    r"need the extra \[train].",
     no_args_is_help=True,
 )
 
-_LENGTH = "How long: one of these"
+_LENGTH = "Length: one of these"
 
 
 @train.command()
@@ -49,25 +49,25 @@ def fit(
     data: Annotated[Path, typer.Option(help="Labelled pairs: a file, or a folder with train.jsonl.")],
     base: Annotated[Path, typer.Option(help="A BERT: model.safetensors and config.json.")],
     out: Annotated[Path, typer.Option(help="The run's folder.")],
-    config: Annotated[Path | None, typer.Option(help="Choices, JSON or YAML.", metavar="FILE")] = None,
-    seed: Annotated[int | None, typer.Option(help="In place of the config's, for runs to be averaged.")] = None,
-    examples: Annotated[int | None, typer.Option(min=1, help="Pairs to see.", rich_help_panel=_LENGTH)] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings, JSON or YAML.", metavar="FILE")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed, for runs to be averaged.")] = None,
+    examples: Annotated[int | None, typer.Option(min=1, help="Number of pairs.", rich_help_panel=_LENGTH)] = None,
     epochs: Annotated[
-        float | None, typer.Option(help="The same, in multiples of the data; 1 by default.", rich_help_panel=_LENGTH)
+        float | None, typer.Option(help="Passes over the data. Default: 1.", rich_help_panel=_LENGTH)
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(help="The same, by this machine's speed in a short trial.", rich_help_panel=_LENGTH),
+        typer.Option(help="Minutes, estimated from a short trial on this machine.", rich_help_panel=_LENGTH),
     ] = None,
     checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints.")] = 5.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     device: Annotated[
-        Literal["cpu", "cuda", "auto"], typer.Option(help="Where to compute; auto takes the fastest there is.")
+        Literal["cpu", "cuda", "auto"], typer.Option(help="Where to compute; auto: the fastest device.")
     ] = "cpu",
 ) -> None:
     """Fine-tune a verifier on labelled pairs.
 
-    OUT gets `model` (the finished weights), `at-33` and `at-66` (those on the way), checkpoints, `log.jsonl` and
+    OUT gets `model` (the final weights), `at-33` and `at-66` (the weights on the way), checkpoints, `log.jsonl` and
     `manifest.json`.
     """
     with training_extra("train fit"):
@@ -80,7 +80,7 @@ def fit(
 
 @train.command()
 def pack(
-    source: Annotated[Path, typer.Argument(help="model.safetensors, or an 8-bit graph as exported (.onnx).")],
+    source: Annotated[Path, typer.Argument(help="model.safetensors, or an exported 8-bit graph (.onnx).")],
     tokenizer: Annotated[Path, typer.Argument(help="Its tokenizer.json.")],
     card: Annotated[Path, typer.Argument(help="The card, without hashes.")],
     calibration: Annotated[
@@ -98,9 +98,9 @@ def pack(
 @train.command()
 def unpack(
     model: Annotated[Path, typer.Option(help="A packed model's folder.")],
-    out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    out: Annotated[Path, typer.Option(help="The checkpoint's folder.")],
 ) -> None:
-    """Turn a packed model back into a checkpoint, to train on."""
+    """Convert a packed model back to a checkpoint, for further training."""
     with training_extra("train unpack"):
         from vericite.models.folder import ModelFolder
         from vericite.train.pack import unpack as unpack_model
@@ -111,29 +111,31 @@ def unpack(
 @train.command()
 def attribution(
     data: Annotated[list[Path], typer.Option(help="Examples, JSON Lines; repeatable.", metavar="FILE")],
-    dev: Annotated[Path, typer.Option(help="Examples that choose when to stop and the threshold.", metavar="FILE")],
-    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    dev: Annotated[
+        Path, typer.Option(help="Development examples: they choose the epoch and the threshold.", metavar="FILE")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
     then: Annotated[
         list[Path] | None,
         typer.Option(help="Examples of a second stage, such as those of your own domain; repeatable.", metavar="FILE"),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="Choices, JSON.", metavar="FILE")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings, JSON.", metavar="FILE")] = None,
     base: Annotated[
         str | None,
         typer.Option(
-            help="Train this decoder with an adapter and a label a source, in place of a head.", metavar="MODEL"
+            help="Instead of a head, train this decoder with an adapter and one label per source.", metavar="MODEL"
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="What the head is called.")] = "set-head",
-    seed: Annotated[int | None, typer.Option(help="In place of the config's.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the head.")] = "set-head",
+    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed.")] = None,
 ) -> None:
-    r"""Train a head that says which of several sources support a sentence.
+    r"""Train a head that finds which of several sources support a sentence.
 
-    It weighs what the bundled models say, so it needs no extra and no GPU. OUT gets `head.json`, which
-    `vericite attribute --by multi-label:OUT` reads, what the models said of each example, and `manifest.json`.
+    It uses the output of the bundled models, so it needs no extra and no GPU. OUT gets `head.json`, which
+    `vericite attribute --by multi-label:OUT` reads, the features of each example, and `manifest.json`.
 
-    With --base a decoder (a hub's name, a folder or a GGUF file) learns a label for each of five sources by LoRA, as
-    MultiAttr has it; that needs the extra \[train].
+    With --base, a decoder (a Hugging Face name, a folder or a GGUF file) learns a label for each of five sources by
+    LoRA, like MultiAttr; that needs the extra \[train].
     """
     from vericite.cli.terminal import ProgressLine
 
@@ -161,22 +163,24 @@ def attribution(
 @train.command()
 def inline(
     data: Annotated[list[Path], typer.Option(help="Examples with questions, JSON Lines; repeatable.", metavar="FILE")],
-    dev: Annotated[Path, typer.Option(help="Examples that choose when to stop.", metavar="FILE")],
-    base: Annotated[str, typer.Option(help="A decoder: a hub's name, a folder or a GGUF file.", metavar="MODEL")],
-    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    dev: Annotated[Path, typer.Option(help="Development examples: they choose the epoch.", metavar="FILE")],
+    base: Annotated[
+        str, typer.Option(help="A decoder: a Hugging Face name, a folder or a GGUF file.", metavar="MODEL")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
     ask: Annotated[
-        Path | None, typer.Option(help="Examples whose questions are answered when it is done.", metavar="FILE")
+        Path | None, typer.Option(help="Examples with questions to answer after training.", metavar="FILE")
     ] = None,
     untrained: Annotated[
-        bool, typer.Option("--untrained", help="Answer with the base as it is, to compare with.")
+        bool, typer.Option("--untrained", help="Answer with the base as it is, for comparison.")
     ] = False,
-    new_tokens: Annotated[int, typer.Option(min=8, help="Tokens of an answer, at most.")] = 160,
-    config: Annotated[Path | None, typer.Option(help="Choices, JSON.", metavar="FILE")] = None,
-    seed: Annotated[int | None, typer.Option(help="In place of the config's.")] = None,
+    new_tokens: Annotated[int, typer.Option(min=8, help="Maximum tokens of an answer.")] = 160,
+    config: Annotated[Path | None, typer.Option(help="Settings, JSON.", metavar="FILE")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed.")] = None,
 ) -> None:
-    r"""Train a decoder to write answers with citations in them, by LoRA on the answers alone.
+    r"""Train a decoder by LoRA to write answers with citations.
 
-    OUT gets `adapter`, `answers.jsonl` where questions are asked, and `manifest.json`. It needs the extra \[train].
+    OUT gets `adapter`, `answers.jsonl` if questions are asked, and `manifest.json`. It needs the extra \[train].
     """
     from vericite.cli.terminal import ProgressLine
 
@@ -196,12 +200,12 @@ _Config = TypeVar("_Config", bound="Record")
 
 
 def with_seed(config: _Config, seed: int | None) -> _Config:
-    """The config with this seed in place of its own."""
+    """Return the config with this seed instead of its own, if one is given."""
     return config if seed is None else config.model_copy(update={"seed": seed})
 
 
 def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
-    """Steps and losses on a line of progress."""
+    """Return a callback that shows steps and losses on a progress line."""
     return lambda step, loss: progress.update(step, f"loss {loss:.3f}")
 
 
@@ -210,31 +214,32 @@ def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
 def attribution_data(
     plan: Plan,
     data: Annotated[
-        str, typer.Argument(help="A data set, as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
+        str, typer.Argument(help="A data set, such as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
     form: Annotated[
         Literal["long", "short", "sources"],
         typer.Option(help="long: short answers become long ones. sources: one source becomes four. short: no model."),
     ] = "long",
-    llm: Annotated[str | None, typer.Option("--llm", help="Who writes.", metavar="MODEL")] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="The model that writes.", metavar="MODEL")] = None,
     prompt: Annotated[
         Path | None, typer.Option(help="Another prompt for long, sent word for word.", metavar="FILE")
     ] = None,
     positive_prompt: Annotated[
-        Path | None, typer.Option(help="Likewise for a source in other words.", metavar="FILE")
+        Path | None, typer.Option(help="The same for a source in other words.", metavar="FILE")
     ] = None,
     negative_prompt: Annotated[
-        Path | None, typer.Option(help="Likewise for sources of the same topic.", metavar="FILE")
+        Path | None, typer.Option(help="The same for sources on the same topic.", metavar="FILE")
     ] = None,
-    most: Annotated[int | None, typer.Option(min=1, help="Records to use, at most.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the order of sources.")] = 0,
+    most: Annotated[int | None, typer.Option(min=1, help="Maximum number of records to use.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the order of sources.")] = 0,
     judge: JudgeOption = None,
 ) -> None:
-    """Make training data for attribution out of question answering data, with a language model.
+    """Make training data for attribution from question answering data, with a language model.
 
-    The verifier reads what the model wrote. What it does not find to hold is left out and counted. OUT gets
-    `examples.jsonl` and `manifest.json`. Stopped, even by kill -9, a run goes on when the same command is typed again.
+    The verifier checks what the model wrote. What it does not confirm is left out and counted. OUT gets
+    `examples.jsonl` and `manifest.json`. An interrupted run, even after kill -9, continues when you run the same
+    command again.
     """
     from vericite.pipeline.build import settings_of
 
@@ -243,7 +248,7 @@ def attribution_data(
 
 
 class Asked(NamedTuple):
-    """What is to be made; ``prompts`` are those for long answers, sources in other words, sources of the same topic."""
+    """The examples to make. ``prompts`` are for long answers, sources in other words, and sources on the same topic."""
 
     data: str
     form: Form
@@ -255,10 +260,10 @@ class Asked(NamedTuple):
 
 
 def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCounts, Sequence[RecordError], LLM | None]:
-    """Read the data set, ask the model, write the folder.
+    """Read the data set, ask the model and write the folder.
 
     Raises:
-        InputError: There is no model where one is needed, or nothing in the data has the form.
+        InputError: A model is missing, or no records have the form.
     """
     from vericite.cli.terminal import ProgressLine
     from vericite.datasets.registry import source_named
@@ -268,19 +273,19 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
     from vericite.verify.judges.registry import load_judge
 
     if (asked.llm is None) != (asked.form == "short"):
-        found = "none. Name one with --llm" if asked.llm is None else f"--llm {asked.llm}. Leave it out"
+        found = "none. Name one with --llm" if asked.llm is None else f"--llm {asked.llm}. Omit it"
         raise InputError(f"expected {'no' if asked.llm else 'a'} language model for --form {asked.form}; found {found}")
     source = source_named(asked.data)
     read = list(islice(items_of(source.set.entries(source.paths, source.part), asked.form), asked.most))
-    problems = [it for it in read if isinstance(it, RecordError)]
-    items = [it for it in read if not isinstance(it, RecordError)]
+    problems = [item for item in read if isinstance(item, RecordError)]
+    items = [item for item in read if not isinstance(item, RecordError)]
     if not items:
         raise InputError(f"expected records for --form {asked.form} in {asked.data}: {FORMS[asked.form]}; found none")
     prompts = Prompts.read(*asked.prompts)
     llm = None if asked.llm is None else LLM(asked.llm, settings)
     judge = load_judge(asked.judge or "bundled", settings)
     maker = Maker(llm, judge, prompts, asked.seed, source.name)
-    told = {
+    settings_kept = {
         "data": source.name,
         "licence": source.set.licence,
         "llm": None if llm is None else llm.signature,
@@ -290,14 +295,14 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
     }
     try:
         with ProgressLine("making", "records", len(items)).running() as progress:
-            return make_examples(items, asked.form, maker, out, told, progress.update), problems, llm
+            return make_examples(items, asked.form, maker, out, settings_kept, progress.update), problems, llm
     finally:
         if llm is not None:
             llm.close()
 
 
 def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:
-    """Print what a run came to; exit with 3 if the model failed on a record."""
+    """Print the counts of a run. Exit with 3 if the model failed on a record."""
     say(f"{counts.items:,} records, {counts.before:,} done before: {counts.examples:,} examples")
     for reason, count in sorted(counts.rejected.items(), key=lambda pair: -pair[1]):
         say(f"  left out: {count:,}: {reason}")
@@ -310,7 +315,7 @@ def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | 
 
 @contextmanager
 def training_extra(command: str) -> Generator[None]:
-    """Where training code is imported, and may import torch late.
+    """Import training code, which may import torch late.
 
     Raises:
         MissingExtraError: A package of the extra is not installed.
@@ -326,7 +331,7 @@ def training_extra(command: str) -> Generator[None]:
 
 
 _SHOWN = 10
-"""Every so many hundredths a threshold is shown, from where three labels can differ in it."""
+"""Show every tenth threshold, from the lowest at which three labels can differ."""
 
 
 def calibrate(
@@ -341,26 +346,26 @@ def calibrate(
         str, typer.Option(help="The judge to calibrate; `vericite judges` lists them.", metavar="BASE")
     ] = "bundled",
     name: Annotated[
-        str | None, typer.Option(help="Keep it under this name, for `--judge NAME`.", metavar="NAME")
+        str | None, typer.Option(help="Store it under this name, for `--judge NAME`.", metavar="NAME")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Or write it to this file, for `--judge calibrated:FILE`.", metavar="FILE")
+        Path | None, typer.Option(help="Write it to this file, for `--judge calibrated:FILE`.", metavar="FILE")
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Abstain as long as this share of verdicts is still given; 0.9 by default."),
+        typer.Option(min=0, max=1, help="Abstain while at least this share of verdicts is given. Default: 0.9."),
     ] = None,
     risk: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Or abstain until no more than this share of the verdicts given is wrong."),
+        typer.Option(min=0, max=1, help="Or abstain until at most this share of the given verdicts is wrong."),
     ] = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Fit a judge's temperature, and the probability below which to abstain, to labels of your own.
+    """Fit a judge's temperature, and the probability below which to abstain, to your own labels.
 
-    The figures before and after are of pairs held out from the fit that they are of. Without --name or --out
-    nothing is kept. A line that cannot be used is reported and costs that line alone; the exit code is then 2.
+    The scores before and after are measured on held-out pairs. Nothing is stored without --name or --out. A line that
+    cannot be used is reported and only costs itself; the exit code is then 2.
     """
     from vericite.cli.figures import print_records
     from vericite.cli.terminal import Terminal
@@ -389,12 +394,12 @@ def calibrate(
 
 
 def _destination(name: str | None, out: Path | None) -> Path | None:
-    """Where to keep it; refused before the judge is asked anything."""
+    """Return where to store the judge. A bad place is refused before the judge is asked."""
     from vericite.errors import InputError
     from vericite.evaluate.judge_calibration import place_of
 
     if name is not None and out is not None:
-        raise InputError("expected --name or --out, where to keep the judge; found both. Leave one out.")
+        raise InputError("expected --name or --out, where to store the judge; found both. Give only one.")
     path = out if name is None else place_of(name)
     refuse_unwritable(path, "--out" if name is None else f"the file of --name {name}")
     return path

@@ -1,4 +1,4 @@
-"""``--ray``: the options of commands that workers can share, and what these make."""
+"""``--ray``: options of commands that can share work among workers, and the workers' results."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RayOption = Annotated[
     str | None,
     typer.Option(
         "--ray",
-        help="Share the work among processes that Ray starts: local for this machine, auto for the cluster it belongs "
+        help="Share the work among processes started by Ray: local for this machine, auto for the cluster it belongs "
         "to, or a cluster's address. Needs --out and the extra \\[ray]; see the settings under workers. Run the same "
-        "command again to go on with a run that was stopped.",
+        "command again to continue a stopped run.",
         metavar="ADDRESS",
         rich_help_panel=_RAY,
     ),
@@ -39,8 +39,8 @@ BuildRayOption = Annotated[
     str | None,
     typer.Option(
         "--ray",
-        help="Have processes that Ray starts read the files: local, auto, or a cluster's address. All machines see the "
-        "files under the same paths. Needs the extra \\[ray].",
+        help="Read the files in processes started by Ray: local, auto, or a cluster's address. All machines must see "
+        "the files under the same paths. Needs the extra \\[ray].",
         metavar="ADDRESS",
         rich_help_panel=_RAY,
     ),
@@ -49,8 +49,8 @@ BuildWorkersOption = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Processes that read files, and make vectors, ahead of the one that writes: of this machine, or with "
-        "--ray wherever there is room.",
+        help="Processes that read files, and make vectors, ahead of the writing process: on this machine, or with "
+        "--ray on any machine with free resources.",
         rich_help_panel=_RAY,
     ),
 ]
@@ -58,7 +58,7 @@ BuildWorkersOption = Annotated[
 
 @contextmanager
 def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None]:
-    """Who reads files ahead of the writer; nobody where neither option is there."""
+    """Yield the readers that work ahead of the writer; None without either option."""
     if ray is not None:
         from vericite.scale import Workers
         from vericite.scale.cluster import readers
@@ -75,9 +75,9 @@ def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None
 
 
 class Shared(NamedTuple):
-    """Who shares the work, where its lines go, and what a worker costs an hour.
+    """The workers, the output, and the price of a worker per hour.
 
-    Where they go into a bucket, ``out`` is written first, and then put where ``address`` says.
+    If the output goes to a bucket, ``out`` is written first and then copied to ``address``.
     """
 
     workers: Workers
@@ -87,7 +87,7 @@ class Shared(NamedTuple):
 
 
 def local_copy(ctx: typer.Context, file: Path) -> Path:
-    """The file; of an object in a bucket a copy of the same name, which goes away with the command.
+    """Return the file; for an object in a bucket, a temporary copy with the same name.
 
     Raises:
         InputError: There is no such object, or the bucket cannot be reached.
@@ -109,20 +109,20 @@ def _folder_for(ctx: typer.Context) -> Path:
 
 
 def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path | None) -> Shared | None:
-    """The workers of ``--ray`` as a value; None without it.
+    """Return the workers of ``--ray``, or None without it.
 
     Raises:
-        InputError: A setting is there without the one that it needs.
+        InputError: A setting lacks another that it needs.
     """
     from vericite.disk.bucket import bucket_address, split_address
     from vericite.errors import InputError
 
     if ray is None:
         if idle := [f"workers.{name}" for name, value in plan if value is not None]:
-            raise InputError(f"expected --ray with {', '.join(idle)}; found none. Add --ray local, or leave it out.")
+            raise InputError(f"expected --ray with {', '.join(idle)}; found none. Add --ray local, or omit them.")
         return None
     if out is None:
-        raise InputError("expected --out FILE with --ray, where what workers made is kept; found none")
+        raise InputError("expected --out FILE with --ray, to store what workers make; found none")
     from vericite.scale import Workers
 
     if plan.price is not None and plan.count is None:
@@ -135,14 +135,14 @@ def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path 
 
 @dataclass(frozen=True)
 class Making(Generic[_Made]):
-    """What a command makes of an answer, and how it counts it.
+    """What a command makes from an answer, and how it is counted.
 
     Attributes:
-        kind: The record that a line of the workers is.
-        written: What of it goes to ``--out``.
-        count: How much it is, for the figures.
-        unit: What is counted: ``citations``.
-        stopped: The line for a run that is stopped, as for ``output``.
+        kind: Type of the record in a worker's line.
+        written: Returns the part of it that goes to ``--out``.
+        count: Returns its number of units.
+        unit: The units: ``citations``.
+        stopped: The line for a stopped run, as for ``output``.
     """
 
     kind: type[_Made]
@@ -155,7 +155,7 @@ class Making(Generic[_Made]):
 def made_by(
     shared: Shared, work: AnswerWork, answers: Iterator[Answer], making: Making[_Made]
 ) -> Generator[tuple[MadeAnswer, _Made]]:
-    """What the workers make of the answers, in order; it is written to ``--out`` as it comes."""
+    """Yield the workers' results for the answers, in order, and write them to ``--out``."""
     from vericite.cli.io import output
     from vericite.disk.bucket import Objects, split_address
     from vericite.scale import Parts, in_parts
@@ -166,23 +166,23 @@ def made_by(
     began, new, kept = time.monotonic(), 0, 0
     with parts.open():
         try:
-            # What is beside a bucket's object goes away; its parts stay.
+            # With a bucket, the local file is temporary; the parts stay in the bucket.
             with output(shared.out, "" if address else making.stopped) as written:
-                for one in in_parts(answers, work, parts, shared.workers):
-                    record = making.kind.model_validate_json(one.line)
+                for made in in_parts(answers, work, parts, shared.workers):
+                    record = making.kind.model_validate_json(made.line)
                     if written is not None:
                         written.add([making.written(record)])
-                    new += making.count(record) if one.is_new else 0
-                    kept += not one.is_new
-                    yield one, record
+                    new += making.count(record) if made.is_new else 0
+                    kept += not made.is_new
+                    yield made, record
             if address:
                 objects, name = split_address(address)
                 objects.put(shared.out, name)
         except BaseException:
             if parts.any:
-                remark(f"what is done is kept in {parts}; run the same command again to go on")
+                remark(f"what is done is kept in {parts}; run the same command again to continue")
             raise
-        # Held until now, so that no other run finds half of them.
+        # Held until now, so that no other run finds only half of them.
         parts.remove()
     note(_figures(shared, making.unit, new, time.monotonic() - began, kept))
 
@@ -192,9 +192,8 @@ def _figures(shared: Shared, unit: str, new: int, seconds: float, kept: int) -> 
     rate = new / max(seconds, 1e-9)
     line = f"{new:,} {unit} in {seconds:.0f} s with the start of the workers, {rate:.1f} a second"
     if kept:
-        line += f"; {kept:,} answers were there from a run that was stopped"
+        line += f"; {kept:,} answers were made by a stopped run"
     if shared.price is not None and count and rate:
-        line += (
-            f"; a million {unit} at {shared.price:g} an hour a worker: {shared.price * count / 3600 * 1e6 / rate:.2f}"
-        )
+        cost = shared.price * count / 3600 * 1e6 / rate
+        line += f"; a million {unit} at {shared.price:g} per hour and worker: {cost:.2f}"
     return line
