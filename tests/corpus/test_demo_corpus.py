@@ -120,7 +120,7 @@ def test_bad_lines_and_repeated_ids_are_told_by_line_and_the_rest_is_read(tmp_pa
         (5, "sections.0.txt"),
         (6, "year"),
     ]
-    assert "'a' came before" in problems[2].problem
+    assert "'a' was used before" in problems[2].problem
     assert all(str(path) in str(item) for item in problems)
 
 

@@ -128,7 +128,7 @@ def test_the_service_ends_soon_while_a_file_is_read(started):
 
 def test_an_error_of_an_upload_speaks_of_no_option(service: Service):
     with pytest.raises(
-        InputError, match=r"Send one of these forms, with the usual end of its name: pdf, docx"
+        InputError, match=r"Send one of these formats, with the usual suffix in its name: pdf, docx"
     ) as found:
         service.documents_in("a.bin", b"\x01words of no form")
     assert "--" not in str(found.value) and "vericite-upload" not in str(found.value)

@@ -1,4 +1,4 @@
-"""Documents to answer from: the demonstration corpus, or a file of documents."""
+"""The demonstration corpus, and documents read from a file."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ FOLDER = Path(__file__).parent / "demo"
 
 @cache
 def demo_documents() -> tuple[Document, ...]:
-    """The abstracts."""
+    """Return the abstracts of the demonstration corpus."""
     return tuple(read_jsonl(Document, FOLDER / "documents.jsonl"))
 
 
 @cache
 def demo_questions() -> tuple[Question, ...]:
-    """The questions, with the ids of the documents that answer them."""
+    """Return the questions, each with the ids of the documents that answer it."""
     return tuple(read_jsonl(Question, FOLDER / "questions.jsonl"))
 
 
 def demo_vectors() -> NDArray[np.float32]:
-    """The documents as the bundled embedder sees them, so that a first question need not wait for it."""
+    """Return precomputed vectors of the documents, so that the first question does not wait for the embedder."""
     return np.load(FOLDER / "vectors.npy", allow_pickle=False).astype(np.float32)
 
 
 def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document, ...], tuple[RecordError, ...]]:
-    """The documents of a file in any form that is known, and what was wrong with the records that are none.
+    """Read the documents of a file in any known format, and the errors for records that are not documents.
 
-    A line of JSON Lines is a ``Document`` or has the fields id, text and perhaps title. A document whose id came
-    before is an error, for a citation of it would be ambiguous. A record that has only the DOI of another one, which
-    has a PMID, is joined with it. With ``abstracts`` articles in full text are read
-    without their bodies.
+    A line of JSON Lines is a ``Document`` or has the fields id, text and optionally title. A repeated id is an error,
+    because a citation of it would be ambiguous. A record with only a DOI is merged into the record that has the same
+    DOI and a PMID. With ``abstracts``, full-text articles are read without their bodies.
 
     Raises:
-        InputError: The file cannot be read or holds no document at all, or it has no full texts to take abstracts of.
+        InputError: The file cannot be read or holds no documents, or ``abstracts`` is set and it has no full texts.
     """
-    # Not loaded for the demonstration corpus, whose first question should not wait for the readers of other forms.
+    # Imported here so that a first question to the demonstration corpus does not wait for these readers.
     from vericite.corpus.same_article import each_article_once
     from vericite.corpus.sources.registry import documents_in
 

@@ -1,4 +1,4 @@
-"""From what a user names, files, folders, a query or PMIDs, to the sources that a store is built from."""
+"""Turn files, folders, queries and PMIDs into the sources that a store is built from."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 20
 
 LIST = "pmids:"
-"""What a file of PMIDs is named by for its articles to be fetched."""
+"""Prefix that marks a file as a list of PMIDs to fetch."""
 
 _FETCHED_FOR = 30
-"""Days after which articles are fetched again, for they may have been corrected or retracted."""
+"""Days after which articles are fetched again, because they may have been corrected or retracted."""
 
 
 _COUNTED = 1 << 30
-"""Bytes of files, at most, that are looked through beforehand for how many records there are."""
+"""Maximum total bytes of files whose records are counted before reading."""
 
 _ONE_A_RECORD = {
     "pubmed": b"</PubmedArticle>",
@@ -53,30 +53,30 @@ _ONE_A_RECORD = {
     "csv": b"\n",
     "tsv": b"\n",
 }
-"""What stands about once in every record of a form; other forms are one document a file."""
+"""A byte string that occurs about once in every record of a format. Other formats have one document per file."""
 
 
 class PubMed(Protocol):
-    """What is asked of PubMed; ``vericite.corpus.entrez.Entrez`` is one."""
+    """The PubMed client that ``collect_sources`` needs, such as ``vericite.corpus.entrez.Entrez``."""
 
     def search(self, query: str, most: int = 200) -> SearchResult:
-        """The PMIDs that a query finds."""
+        """Return the PMIDs that a query finds."""
         ...
 
     def batches(self, pmids: Iterable[str]) -> Iterator[Fetched]:
-        """The records of these PMIDs, some at a time."""
+        """Yield the records of these PMIDs in batches."""
         ...
 
 
 @dataclass(frozen=True)
 class CollectedSources:
-    """What a store is built from.
+    """The sources that a store is built from.
 
     Attributes:
-        sources: In the order they are read.
-        sizes: Bytes of those that are files, by their names; what is left to read is estimated by them.
+        sources: The sources in reading order.
+        sizes: Size in bytes of each source that is a file, by name; used to estimate progress.
         passed_over: Files of a folder that hold no documents, with the reason.
-        messages: What else the user should know, such as how many articles a query found, a line each.
+        messages: Lines to show to the user, such as how many articles a query found.
     """
 
     sources: tuple[Source, ...]
@@ -94,22 +94,22 @@ def collect_sources(
     format: str = AUTO,
     today: date | None = None,
 ) -> CollectedSources:
-    """Everything that was named, in order and each once: files and folders, then queries, then PMIDs.
+    """Collect all sources in order, each once: files and folders, then queries, then PMIDs.
 
-    A file that cannot be read to its end costs itself: its source yields the error.
+    A file that cannot be read completely does not stop the others: its source yields the error.
 
     Args:
-        places: Files and folders of documents, and lists of PMIDs to fetch, ``pmids:FILE``; ``-`` is the standard
-            input. A file of bare numbers in a folder is passed over.
-        pubmed: Who is asked for what is not in files; needed for queries and PMIDs.
-        queries: Queries to PubMed, in its own syntax.
+        places: Files and folders of documents, and lists of PMIDs to fetch (``pmids:FILE``). ``-`` is the standard
+            input. A file of bare numbers in a folder is skipped.
+        pubmed: Client that queries and PMIDs need.
+        queries: PubMed queries, in PubMed's own syntax.
         pmids: PMIDs to fetch.
-        most: Articles of a query, at most.
-        format: A name of ``SOURCES`` for all files; ``auto`` tells each by its content.
-        today: The day, by which what was fetched is fetched again some time.
+        most: Maximum number of articles per query.
+        format: A name in ``SOURCES`` for all files; ``auto`` detects each file's format from its content.
+        today: Current date, which decides when articles are fetched again.
 
     Raises:
-        InputError: Nothing was named, a file named itself is not there or of no form known, or a query finds nothing.
+        InputError: Nothing was named, a named file does not exist or has an unknown format, or a query finds nothing.
     """
     if format not in (AUTO, *SOURCES):
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
@@ -124,7 +124,7 @@ def collect_sources(
 
 
 class _Collector:
-    """What was found so far; the first source of a name stays."""
+    """Collects sources. If two have the same name, the first is kept."""
 
     def __init__(self, pubmed: PubMed | None, today: date) -> None:
         self._pubmed = pubmed
@@ -154,7 +154,7 @@ class _Collector:
             if isinstance(file, PassedOver):
                 self._passed.append(str(file))
             elif file.format == PMIDS:
-                # Numbers may be anybody's: nothing leaves the machine for a file that was not named as PMIDs.
+                # The numbers may be private: only send them if the user said that they are PMIDs.
                 problem = f"{file.path}: no documents (numbers alone). If they are PMIDs, name it {LIST}{file.path}"
                 if not place.is_dir():
                     raise InputError(f"expected documents; found {problem}")
@@ -169,7 +169,7 @@ class _Collector:
         try:
             pmids = pmids_in(path)
             if pmids is None:
-                raise InputError(f"expected a list of PMIDs; found {path}, which is none. Name it without {LIST}")
+                raise InputError(f"expected a list of PMIDs; found another file: {path}. Name it without {LIST}")
         except InputError as error:
             problem = _as_problem(path, error)
             self._sources.setdefault(name, Source(name, _fingerprint(path), lambda: iter([problem])))
@@ -195,14 +195,14 @@ def _where(path: Path) -> str:
 
 
 def _on_disk(path: Path) -> Path:
-    """The file itself; of the standard input what was kept of it."""
+    """Return the file itself, or the saved copy of the standard input."""
     return STANDARD_INPUT.keep() if path == STDIN else path
 
 
 def _each_once(places: Sequence[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for place in places:
-        # What cannot be resolved, such as links in a circle, is refused where it is read.
+        # A path that cannot be resolved, such as a circular link, fails when it is read.
         where = place.resolve() if place.exists() else place
         if where not in seen:
             seen.add(where)
@@ -225,12 +225,12 @@ def _of_file(name: str, file: DocumentFile) -> Source:
             yield _as_problem(file.path, error)
 
     known = None if file.path == STDIN else StoreSourceFile(file.path, file.format, file.name)
-    # The same bytes are other documents when read as another form, or by readers that were mended.
+    # The same bytes give other documents when they are read as another format, or by a newer version of the readers.
     return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items, file=known)
 
 
 def _records_in(file: DocumentFile) -> int | None:
-    """About how many records a file has, counted without reading them; None where that cannot be told."""
+    """Estimate the number of records in a file without parsing it; None if that is not possible."""
     mark = _ONE_A_RECORD.get(file.format)
     if mark is None:
         return 1
@@ -240,7 +240,7 @@ def _records_in(file: DocumentFile) -> int | None:
             if content.opening.lstrip().startswith("["):
                 return None
             while more := content.stream.read(_AT_ONCE):
-                # With the end of the block before, too short to be counted twice.
+                # Keep the end of the previous block, which is too short to hold a mark already counted.
                 block = block[len(block) - len(mark) + 1 :] + more if block else more
                 count += block.count(mark)
     except (InputError, OSError):
@@ -263,13 +263,13 @@ def _fetched(name: str, pmids: Sequence[str], shown: str, client: PubMed, period
     def items() -> Iterator[Item]:
         try:
             for batch in client.batches(pmids):
-                # In the order in which they were asked for, whatever came of them.
+                # Keep the order of the request, whatever the outcome of each PMID.
                 found = _outcomes(shown, batch)
                 for pmid in sorted(found, key=lambda pmid: places.get(pmid, len(places))):
                     yield from found[pmid]
         except EntrezError as error:
-            # What came before stands, and the next build asks for the rest.
-            yield RecordError(shown, 0, None, f"{error} What is left is asked for by the next build")
+            # Keep the batches already fetched; the next build fetches the rest.
+            yield RecordError(shown, 0, None, f"{error} The next build fetches the rest")
 
     return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True, count=len(places))
 
@@ -280,7 +280,7 @@ def _outcomes(shown: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
         found[record.pmid] = (document, record.retraction) if record.retraction else (document,)
     for pmid in batch.missing:
         found[pmid] = (
-            Missing(pmid, RecordError(shown, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
+            Missing(pmid, RecordError(shown, 0, None, f"expected an article in PubMed; found no PMID {pmid}")),
         )
     for pmid, problem in batch.problems.items():
         found[pmid] = (RecordError(shown, 0, None, _unfetched(pmid, problem)),)
@@ -297,12 +297,12 @@ def _unfetched(pmid: str, problem: str) -> str:
 
 def _client(pubmed: PubMed | None) -> PubMed:
     if pubmed is None:
-        raise InputError("expected someone to ask for PMIDs; found none. Pass pubmed=Entrez()")
+        raise InputError("expected a PubMed client; found none. Pass pubmed=Entrez()")
     return pubmed
 
 
 def _found(query: str, result: SearchResult, most: int) -> str:
-    more = f", of which the first {len(result.ids):,} are taken (--most)" if result.count > most else ""
+    more = f"; using the first {len(result.ids):,} (--most)" if result.count > most else ""
     return f"PubMed finds {result.count:,} articles for {query!r}{more}"
 
 

@@ -1,7 +1,7 @@
-"""Which articles are known on this machine as retracted, whatever the documents themselves say.
+"""The list of articles known to be retracted, regardless of what the documents themselves say.
 
-The list lies in the user's cache folder. It grows by what stores and PubMed report (``learn``), and marks documents
-that come from elsewhere (``Retractions.flagged``). A machine without a list loads nothing for it.
+The list is a file in the user's cache folder. Stores and PubMed add to it (``learn``), and it marks documents from
+other sources (``Retractions.flagged``). If there is no list, nothing is loaded.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ FILE = "retractions.sqlite"
 """In the user's cache folder."""
 
 PUBMED = "pubmed"
-"""What the list calls PubMed, where it says who reported."""
+"""PubMed's name in the ``reported`` column of the list."""
 
 _QUERY = '"retracted publication"[pt]'
 _FIRST_YEAR = 1800
 _SHORTEST_PMID = 5
-"""Digits that an id needs to be taken for a PMID where nothing says that it is one: a "12" is a count."""
+"""Minimum digits for a bare number to count as a PMID: "12" is more likely a counter."""
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class RetractionReport:
-    """What one place reported: the PMIDs of retracted articles, each with those of its notices where it gives them."""
+    """Retracted articles reported by one source: PMIDs of the articles, with the PMIDs of their notices if known."""
 
     by: str
     notices: Mapping[str, tuple[str, ...]]
@@ -50,7 +50,7 @@ class RetractionReport:
 
 @dataclass(frozen=True)
 class RetractedArticle:
-    """A retracted article on the list; ``reported`` has the days of the first and the last time by who reported."""
+    """A retracted article on the list; ``reported`` maps each source to the days of its first and last report."""
 
     pmid: str
     notices: tuple[str, ...] = ()
@@ -67,13 +67,13 @@ class Retractions:
         return len(self.pmids)
 
     def flagged(self, document: Document) -> Document:
-        """The document, marked as retracted where it is known to be."""
+        """Return the document, marked as retracted if it is on the list."""
         if not self.pmids or document.retracted or pmid_of_document(document) not in self.pmids:
             return document
         return document.model_copy(update={"retracted": True})
 
     def flagged_answer(self, answer: Answer) -> Answer:
-        """The answer with its documents marked."""
+        """Return the answer with its retracted documents marked."""
         documents = tuple(map(self.flagged, answer.documents))
         if all(new is old for new, old in zip(documents, answer.documents, strict=True)):
             return answer
@@ -81,7 +81,7 @@ class Retractions:
 
 
 def pmid_of_document(document: Document) -> str | None:
-    """A document's PMID, else the one its id is: ``pmid:123``, PubMed's address, a number of five digits or more."""
+    """Return a document's PMID, or the PMID in its id: ``pmid:123``, a PubMed URL, a number of at least five digits."""
     name = document.pmid or document.id
     kind, _, key = reference_key(name).partition(":")
     bare = document.pmid is None and name.strip().isdigit()
@@ -89,7 +89,7 @@ def pmid_of_document(document: Document) -> str | None:
 
 
 def known_retractions() -> Retractions:
-    """What is known on this machine; read once, and again after it has changed."""
+    """Return the retractions on this machine's list; it is read again only after it has changed."""
     file = _file()
     if file is None or not (state := _state(file)):
         return Retractions()
@@ -98,18 +98,18 @@ def known_retractions() -> Retractions:
         found = _pmids_in(file)
         if found is None:
             _LOG.warning(
-                "expected to read the list of retracted articles at %s; found that it cannot be read now. It marks no "
-                "document in this call. Try again.",
+                "expected to read the list of retracted articles at %s; it cannot be read now. No document is marked "
+                "in this call. Try again.",
                 file,
             )
             return Retractions()
-        # A list that was read while it changed is read again at the next call.
+        # The state was taken first: a list that changed during the read is read again at the next call.
         kept = _read_before[file] = (state, Retractions(found))
     return kept[1]
 
 
 def entries() -> tuple[RetractedArticle, ...]:
-    """All that is known, by PMID.
+    """Return all entries of the list, ordered by PMID.
 
     Raises:
         InputError: The list cannot be read.
@@ -121,14 +121,14 @@ def entries() -> tuple[RetractedArticle, ...]:
 
 
 def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
-    """Put on the list what was reported, all of it or, where this process dies meanwhile, nothing.
+    """Add reports to the list in one transaction.
 
     Args:
-        reports: What each place reported.
-        replace: Forget what was known before and is not reported now.
+        reports: The reports of all sources.
+        replace: Remove entries that are not in these reports.
 
     Returns:
-        How many of the articles were not on the list.
+        Number of articles that were not on the list before.
 
     Raises:
         InputError: The list cannot be written.
@@ -145,7 +145,7 @@ def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
             first = known.reported.get(place.by, (today, today))[0]
             both = tuple(dict.fromkeys((*known.notices, *notices)))
             after[pmid] = RetractedArticle(pmid, both, {**known.reported, place.by: (first, today)})
-    # What is forgotten stays as a row that nobody reports, so that one transaction does it all.
+    # A removed entry stays as a row without reports, so that one transaction does everything.
     changed = [entry for pmid, entry in after.items() if entry != before.get(pmid)]
     if changed := [*changed, *(RetractedArticle(pmid) for pmid in before.keys() - after.keys())]:
         _write(file, changed)
@@ -153,7 +153,7 @@ def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
 
 
 def retracted_in_store(store: DocumentStore, name: str) -> RetractionReport:
-    """What a store has as retracted; ``name`` is what the list calls it."""
+    """Return the retracted articles of a store; ``name`` is the store's name on the list."""
     from vericite.corpus.store import Filters
 
     found = (pmid_of_document(document) for document in store.scan(Filters(retracted=True)))
@@ -161,17 +161,17 @@ def retracted_in_store(store: DocumentStore, name: str) -> RetractionReport:
 
 
 def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: bool = False) -> RetractionReport:
-    """What PubMed has as retracted.
+    """Return the articles that PubMed lists as retracted.
 
-    PubMed gives 9,999 articles of a search at most, so that more of them are asked for in parts.
+    PubMed returns at most 9,999 articles per search, so a larger search is split by publication date.
 
     Args:
-        entrez: Asks it.
-        since_year: Only articles that were published in this year or later.
-        notices: Fetch the records, too, for the PMIDs of the notices; takes minutes where there are thousands.
+        entrez: Client that searches PubMed.
+        since_year: Only articles published in this year or later.
+        notices: Also fetch the records for the PMIDs of the notices. This takes minutes for thousands of articles.
 
     Raises:
-        EntrezError: NCBI cannot be asked, or gave less than it said there is.
+        EntrezError: NCBI cannot be reached, or returned fewer articles than it counted.
     """
     last = datetime.now(UTC).year + 2
     if since_year is not None and since_year > last:
@@ -187,7 +187,7 @@ def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: 
 
 @dataclass(frozen=True)
 class _Months:
-    """From a month to a month, counted from the year 0."""
+    """A range of months, counted from the year 0."""
 
     first: int
     last: int
@@ -203,7 +203,7 @@ class _Months:
         return f"{_month(self.first)}:{_month(self.last)}[dp]"
 
     def halves(self) -> tuple[_Months, _Months]:
-        """Whole years as long as there are several."""
+        """Split the range in two, between years if it covers several."""
         years = (self.last + 1 - self.first) // 12
         size = 12 * (years // 2) if years > 1 else (self.last + 1 - self.first) // 2
         return _Months(self.first, self.first + size - 1), _Months(self.first + size, self.last)
@@ -214,7 +214,7 @@ def _month(number: int) -> str:
 
 
 def _found(entrez: Entrez, asked: _Months | None, within: _Months) -> list[str]:
-    """The PMIDs of these months, or, where that is None, of whatever date there is, all of which is ``within``."""
+    """Return PMIDs published in the months ``asked`` (None: any date; all dates lie ``within``)."""
     from vericite.corpus.entrez.results import MOST_FOUND
 
     query = _QUERY if asked is None else f"{_QUERY} AND {asked.query}"
@@ -224,25 +224,25 @@ def _found(entrez: Entrez, asked: _Months | None, within: _Months) -> list[str]:
     months = asked or within
     if months.first == months.last:
         raise EntrezError(
-            f"expected at most {MOST_FOUND:,} retracted articles of one month, for PubMed gives no more; found "
-            f"{result.count:,} in {_month(months.first)}. The list is as it was; report it"
+            f"expected at most {MOST_FOUND:,} retracted articles in one month, the most that PubMed returns; found "
+            f"{result.count:,} in {_month(months.first)}. The list is unchanged; please report this"
         )
     found = list(dict.fromkeys(pmid for half in months.halves() for pmid in _found(entrez, half, half)))
     if len(found) < result.count:
         raise EntrezError(
-            f"expected the {result.count:,} articles that PubMed finds for {query}; found {len(found):,} when it was "
-            "asked by parts of that time. The list is as it was. Try again later"
+            f"expected the {result.count:,} articles that PubMed counts for {query}; found {len(found):,} when "
+            "searching in smaller date ranges. The list is unchanged. Try again later"
         )
     return found
 
 
 def _file() -> Path | None:
-    # Without a home there is no list, which is no reason to warn at every check.
+    # Without a home folder there is no list. That does not deserve a warning at every check.
     return None if default_cache_folder() is None else cache_file("default", FILE)
 
 
 def _state(file: Path) -> tuple[tuple[int, int], ...]:
-    """What changes when the list does: the file's time and size, and those of what is not yet part of it."""
+    """Return values that change with the list: time and size of the file and of its write-ahead log."""
     found: list[tuple[int, int]] = []
     for path in (file, file.with_name(file.name + "-wal")):
         try:
@@ -284,8 +284,8 @@ def _entries_in(file: Path) -> dict[str, RetractedArticle]:
     rows = _rows_in(file)
     if rows is None:
         raise InputError(
-            f"expected the list of retracted articles at {file}; found that it cannot be read. End what uses it, or "
-            "move it away if it is damaged"
+            f"expected the list of retracted articles at {file}; it cannot be read. Stop the program that uses it, or "
+            "move the file away if it is damaged"
         )
     return {entry.pmid: entry for entry in _entries_of(rows)}
 
@@ -304,10 +304,10 @@ def _write(file: Path, changed: Sequence[RetractedArticle]) -> None:
     finally:
         store.close()
     _read_before.pop(file, None)
-    # A cache may lose rows, and says so in a warning; a list that lacks them must not pass for a new one.
+    # The row store only warns if it loses rows. An incomplete list must be an error.
     there = _entries_in(file)
     if any(there.get(entry.pmid) != (entry if entry.reported else None) for entry in changed):
         raise InputError(
-            f"expected to write the list of retracted articles at {file}; found that it cannot be written. End what "
+            f"expected to write the list of retracted articles at {file}; it cannot be written. Stop the program that "
             "uses it, or set VERICITE_CACHE to another folder"
         )

@@ -1,4 +1,4 @@
-"""Records of one article: one that has its PMID, and others that have its DOI alone."""
+"""Merge records of the same article: one with its PMID, others with only its DOI."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from vericite.records import Document
 _FILLED = (
     "title", "pmcid", "journal", "year", "date", "languages", "authors", "mesh", "publication_types",
 )  # fmt: skip
-"""Fields that a record takes from another of the same article where it has none itself."""
+"""Fields that a record takes from another record of the same article if its own are empty."""
 
 
 def doi_alone(document: Document) -> str | None:
-    """The DOI, in small letters, of a record that is named by it and has no PMID; None for every other record."""
+    """Return the lower-case DOI of a record whose id is that DOI and that has no PMID; None for other records."""
     doi = (document.doi or "").lower()
     return doi if doi and document.pmid is None and document.id.lower() == f"doi:{doi}" else None
 
 
 def joined(kept: Document, other: Document) -> Document:
-    """A record with what only another record of the same article has."""
+    """Fill empty fields of a record from another record of the same article."""
     filled: dict[str, Any] = {name: getattr(other, name) for name in _FILLED if not getattr(kept, name)}
     if not kept.text:
         filled["sections"] = other.sections
@@ -28,18 +28,18 @@ def joined(kept: Document, other: Document) -> Document:
 
 
 def each_article_once(documents: Iterable[Document]) -> tuple[Document, ...]:
-    """The records in their order, those that have only the DOI of another one joined with it."""
+    """Return the records in order, with records that have only a DOI merged into the one with the same DOI."""
     given = list(documents)
     with_pmid = {document.doi.lower(): document.id for document in given if document.doi and document.pmid}
     return tuple(join_records(given, with_pmid).values())
 
 
 def join_records(documents: Iterable[Document], with_pmid: Mapping[str, str]) -> dict[str, Document]:
-    """The records by their ids, in their order, each article once.
+    """Return the records by id, in order, each article once.
 
     Args:
-        documents: The records, each with an id of its own.
-        with_pmid: The ids of those that have a PMID and a DOI, by the DOI in small letters.
+        documents: The records; no two have the same id.
+        with_pmid: Ids of records that have a PMID and a DOI, by the lower-case DOI.
     """
     made = {document.id: document for document in documents}
     first: dict[str, str] = {}

@@ -185,7 +185,7 @@ def test_an_error_does_not_tell_the_address_that_asked(server: EntrezServer, cli
 def test_a_wait_that_is_too_long_is_an_error_at_once_that_tells_it(server: EntrezServer, client: Client):
     server.script([busy("3600")])
     begun = time.monotonic()
-    with pytest.raises(EntrezError, match="asks to wait 3600 s"):
+    with pytest.raises(EntrezError, match="request to wait 3600 s"):
         client(patience=5).search("melatonin[tiab]")
     assert time.monotonic() - begun < 20
 

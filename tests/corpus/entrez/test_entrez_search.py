@@ -131,10 +131,10 @@ def test_a_reply_that_stays_short_is_an_error_and_no_short_result(server: Entrez
         ("[]", "expected JSON"),
         ("", "expected JSON"),
         ('{"esearchresult": {"count": "1", "idl', "expected JSON"),
-        (reply(count="", idlist=[]), "expected the count"),
-        (reply(idlist=[]), "expected the count"),
-        (reply(count="1", idlist=["../etc"]), "others than numbers"),
-        (reply(count=1, idlist=["1"]), "expected the count"),
+        (reply(count="", idlist=[]), "expected the number of matches"),
+        (reply(idlist=[]), "expected the number of matches"),
+        (reply(count="1", idlist=["../etc"]), "entries that are not numbers"),
+        (reply(count=1, idlist=["1"]), "expected the number of matches"),
     ],
 )
 def test_a_reply_that_is_no_search_result_is_an_error(server: EntrezServer, client: Client, content: str, said: str):

@@ -57,7 +57,7 @@ def test_what_is_named_as_a_list_of_pmids_has_to_be_one(client, server, tmp_path
 
 def test_a_query_that_finds_more_than_asked_for_says_so(client):
     collected = collect_sources([], client(), queries=["aspirin"], most=1)
-    assert "of which the first 1 are taken" in collected.messages[0]
+    assert "using the first 1 " in collected.messages[0]
 
 
 def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_path):
@@ -140,7 +140,7 @@ def test_pubmed_that_fails_in_the_middle_leaves_its_source_open_and_the_others_a
     server.script([serve, serve, *[status(500, "down")] * 9])
     built = build()
     assert (built.added, built.refused, built.missing) == (2, 1, 199)
-    assert "is asked for by the next build" in str(built.problems[0])
+    assert "The next build fetches the rest" in str(built.problems[0])
     assert [one.done for one in open_store(tmp_path / "store").info().sources] == [False, True]
     server.script([])
     built = build()

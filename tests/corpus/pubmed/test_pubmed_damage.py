@@ -190,7 +190,7 @@ def test_entities_are_not_expanded_nor_fetched(tmp_path: Path):
     bomb, harmless = read_pubmed(io.BytesIO(data))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert isinstance(bomb, RecordError) and "found &l11;. It is lost" in str(bomb)
+    assert isinstance(bomb, RecordError) and "found &l11;. The record is lost" in str(bomb)
     assert harmless.document.text == "\u03b1 \u03b2" and peak < 5_000_000
 
 
@@ -198,9 +198,7 @@ def test_a_record_with_an_entity_that_nothing_defines_is_told_by_its_line_and_pm
     pmids, errors = read(file_of(article(1), article(2, "a &unknown; risk"), article(3, "x &alpha; &amp; &#181;g")))
     assert pmids == ["1", "3"]
     (error,) = errors
-    assert error.line == 8 and "PMID 2: expected names of characters that XML or HTML knows; found &unknown;" in str(
-        error
-    )
+    assert error.line == 8 and "PMID 2: expected entities that XML or HTML defines; found &unknown;" in str(error)
 
 
 def test_memory_does_not_grow_with_the_file():

@@ -303,7 +303,7 @@ def test_entities_are_neither_expanded_nor_fetched(read, tmp_path):
         text = BOMB.format(file=secret.as_uri()) + article(f"<p>So {entity} it is.</p>", front="")
         (found,) = read("a.xml", text)
         assert isinstance(found, RecordError)
-        assert f"expected names of characters that XML or HTML knows; found {entity}. The article is lost" in str(found)
+        assert f"expected entities that XML or HTML defines; found {entity}. The article is lost" in str(found)
 
 
 def test_an_entity_that_nothing_declares_is_told_with_its_line(read):

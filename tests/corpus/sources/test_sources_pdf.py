@@ -344,9 +344,9 @@ def test_evidence_names_its_page(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (pdf([Page(picture=True), Page(picture=True)]), "a scan: 2 pages of pictures"),
+        (pdf([Page(picture=True), Page(picture=True)]), "a scan: 2 pages of images"),
         (pdf([Page()]), "which has none"),
-        (encrypted(b"secret"), "encrypted with a password"),
+        (encrypted(b"secret"), "expected a PDF without a password"),
         (pdf([Page()])[:200], "that can be read"),
         (b"%PDF-1.7 nonsense", "that can be read"),
         (b"%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 1 0 R >> endobj trailer << /Root 1 0 R >>", "PDF"),
@@ -363,7 +363,7 @@ def test_of_a_file_with_some_pages_scanned_these_are_named(tmp_path: Path):
     page.flow(60, 700, 400, " ".join(sentences(0, 5)))
     document, error = read(tmp_path, pdf([Page(picture=True), page, Page(picture=True)]))
     assert isinstance(document, Document) and isinstance(error, RecordError)
-    assert "only a picture on page 1, 3" in str(error)
+    assert "only an image on page 1, 3" in str(error)
     assert document.page_at(0) == 2
 
 

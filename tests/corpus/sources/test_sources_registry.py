@@ -136,7 +136,7 @@ def test_a_file_that_was_cut_keeps_what_came_before_and_says_so(tmp_path: Path, 
     packed = gzip.compress("".join(records).encode())
     path = write(tmp_path / "a.gz", packed[: len(packed) // 2])
     if format == "text":
-        with pytest.raises(InputError, match="expected a whole file"):
+        with pytest.raises(InputError, match="expected a complete file"):
             list(documents_in(path, format))
         return
     *documents, error = documents_in(path, format)
@@ -244,7 +244,7 @@ def test_a_text_without_an_ending_is_taken_only_where_it_is_named(tmp_path: Path
     path = write(tmp_path / "LICENSE", "Permission\n\nis granted.")
     write(tmp_path / "abstracts", SAMPLES["jsonl"])
     passed, taken = sources_in(tmp_path)
-    assert str(passed).startswith("LICENSE: no documents (its name has no ending")
+    assert str(passed).startswith("LICENSE: no documents (its name has no suffix")
     assert isinstance(taken, DocumentFile) and taken.format == "jsonl"
     assert [item.format for item in sources_in(path)] == ["text"]
 

@@ -63,7 +63,7 @@ def test_a_record_with_neither_title_nor_text_is_told_and_left_out(tmp_path: Pat
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = build_store(tmp_path / "store", collect_sources([tmp_path / "a.jsonl"]).sources)
     assert (report.added, report.refused) == (2, 1)
-    assert "line 1: expected a title or a text; found 'bare' with neither. It is left out" in str(report.problems[0])
+    assert "line 1: expected a title or a text; found 'bare' with neither. It is skipped" in str(report.problems[0])
     assert {one.id for one in open_store(tmp_path / "store").scan()} == {"titled", "whole"}
 
 

@@ -1,10 +1,10 @@
-"""PubMed over the network: NCBI's E-utilities, asked politely.
+"""PubMed over the network, through NCBI's E-utilities and within their rate limits.
 
     with Entrez() as entrez:
         found = entrez.search("aspirin[tiab] AND hasabstract", most=20)
         documents = entrez.fetch(found.ids).documents
 
-The client loads when it is first used; the values alone need neither the HTTP client nor the XML parser.
+The client is imported at its first use; the result classes need neither the HTTP client nor the XML parser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HOMES = {"Entrez": "vericite.corpus.entrez.client", "Fetched": "vericite.corpus
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
+    """Import a public name at its first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'vericite.corpus.entrez' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""The client: searches, records and summaries, from the cache or from NCBI."""
+"""The client for searches, records and summaries, from the cache or from NCBI."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from httpx2 import BaseTransport
 
 
-# One table for both, so that a file that cannot be used costs one warning. A search's key is a hash, a record's has an
-# address in it. Where rows or keys come to mean something else, the table gets another name.
+# Records and searches share a table, so that an unusable file gives one warning. A search's key is a hash; a record's
+# key contains the address. If the meaning of rows or keys changes, rename the table.
 _REPLIES = Form(
     "records and searches",
     "pubmed_reply",
@@ -54,15 +54,15 @@ _REPLIES = Form(
 
 _NO_RECORD = ""
 _NO_RECORD_EXPIRY = timedelta(days=1)
-"""What does not exist today may be tomorrow's article."""
+"""A PMID without a record today may have one tomorrow."""
 
 
 class EntrezCache:
-    """What one address has answered. It opens at the first use, and again after ``close``; threads take turns at it.
+    """Cached replies of one service. Opens at first use, and again after ``close``. Safe to share between threads.
 
     Args:
         file: The SQLite file.
-        address: Whose answers they are: another service's are kept apart.
+        address: Base address of the service; replies of different services are kept separate.
     """
 
     def __init__(self, file: Path, address: str) -> None:
@@ -70,13 +70,13 @@ class EntrezCache:
         self._replies = RowStore(file, _REPLIES)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._replies.close()
 
     def records(self, pmids: Iterable[str], expiry: timedelta, at_any_age: bool) -> dict[str, PubMedRecord | None]:
-        """The records there are, and None for those of which PubMed has message that there is none.
+        """Return the cached records, and None for PMIDs that PubMed reported as missing.
 
-        With ``at_any_age`` those that have expired are taken too, with a warning: they may have been retracted since.
+        With ``at_any_age``, expired records are returned too, with a warning: they may have been retracted since.
         """
         keys = {self._key(pmid): pmid for pmid in pmids}
         found: dict[str, PubMedRecord | None] = {}
@@ -89,18 +89,18 @@ class EntrezCache:
                 old += not fresh
         if old:
             _LOG.warning(
-                "%d records are older than %s: offline, what has been corrected since is not known", old, expiry
+                "%d cached records are older than %s. They may have been corrected or retracted since", old, expiry
             )
         return found
 
     def keep_records(self, records: Mapping[str, PubMedRecord], missing: Sequence[str]) -> None:
-        """Keep records by the PMIDs they were asked for, and that there are none of others."""
+        """Store records by requested PMID, and which PMIDs have no record."""
         now = time.time()
         rows: list[Row] = [(self._key(pmid), record.model_dump_json(), now) for pmid, record in records.items()]
         self._replies.put(rows + [(self._key(pmid), _NO_RECORD, now) for pmid in missing])
 
     def search(self, query: str, sort: str, most: int, expiry: timedelta, at_any_age: bool) -> SearchResult | None:
-        """What this search found before, or None; with ``at_any_age`` also where it has expired."""
+        """Return the cached result of this search, or None; with ``at_any_age``, even if it has expired."""
         key = self._search_key(query, sort, most)
         row = self._replies.find((key,)).get(key)
         if row is None or not (at_any_age or _fresh(row[2], expiry)):
@@ -111,12 +111,12 @@ class EntrezCache:
             return None
 
     def keep_search(self, result: SearchResult, sort: str, most: int) -> None:
-        """Keep what a search found."""
+        """Store the result of a search."""
         row = (self._search_key(result.query, sort, most), result.model_dump_json(), time.time())
         self._replies.put([row])
 
     def pmids(self, names: Iterable[str], expiry: timedelta, at_any_age: bool) -> dict[str, str | None]:
-        """The PMIDs of other names of articles that were found before, and None for names without one."""
+        """Return the cached PMIDs for DOIs and PMC ids, and None for those known to have no PMID."""
         keys = {self._key(name): name for name in names}
         found: dict[str, str | None] = {}
         for key, (_, value, made) in self._replies.find(list(keys)).items():
@@ -125,7 +125,7 @@ class EntrezCache:
         return found
 
     def keep_pmids(self, pmids: Mapping[str, str | None]) -> None:
-        """Keep the PMIDs of other names, and that some have none."""
+        """Store the PMIDs of DOIs and PMC ids, None for those without one."""
         now = time.time()
         self._replies.put([(self._key(name), pmid or _NO_RECORD, now) for name, pmid in pmids.items()])
 
@@ -137,12 +137,12 @@ class EntrezCache:
 
 
 def _fresh(made: float, expiry: timedelta) -> bool:
-    # What was made in the future was made by a clock that was wrong.
+    # A time in the future means that the clock was wrong.
     return 0 <= time.time() - made <= expiry.total_seconds()
 
 
 def _record(value: str) -> PubMedRecord | None:
-    """The record, or None where the row is none that this version knows: then it is asked for again."""
+    """Parse a cached record; None if this version cannot read it, so that it is fetched again."""
     try:
         return PubMedRecord.model_validate_json(value)
     except ValidationError:
@@ -154,13 +154,13 @@ SOURCE = "efetch"
 
 @dataclass(frozen=True)
 class Fetched:
-    """What came of a request for records: each PMID that was asked for is in one of three places.
+    """Result of a request for records. Each requested PMID is in exactly one of the three attributes.
 
     Attributes:
-        records: In the order they were asked for, each once.
-        missing: PMIDs of which PubMed says that it has no record: they never existed, or were deleted.
-        problems: What could not be had for another reason, with the reason: it is no PMID at all, or PubMed announces a
-            record and delivers none, or none that can be read.
+        records: The records in the order of the request, each once.
+        missing: PMIDs that PubMed reports as missing: they never existed, or were deleted.
+        problems: PMIDs that failed for another reason, with the reason: the text is not a PMID, or PubMed has a
+            summary of the record but returned no readable record.
     """
 
     records: tuple[PubMedRecord, ...] = ()
@@ -173,23 +173,23 @@ class Fetched:
         return tuple(record.document for record in self.records)
 
     def __add__(self, other: Fetched) -> Fetched:
-        """Both, one after the other."""
+        """Concatenate two results."""
         return Fetched(self.records + other.records, self.missing + other.missing, {**self.problems, **other.problems})
 
 
 @dataclass(frozen=True)
 class Articles:
-    """What one reply to an efetch held: records by PMID, and what was wrong with others."""
+    """Content of an efetch reply: records by PMID, and the problems with other records."""
 
     records: Mapping[str, PubMedRecord]
     problems: tuple[str, ...] = ()
 
 
 def read_articles(body: bytes, asked: Collection[str]) -> Articles:
-    """The reply to an efetch.
+    """Parse the reply to an efetch.
 
     Raises:
-        UnfitReply: It is no XML, not whole, no set of articles, or one of others.
+        UnfitReply: The reply is not XML, is incomplete, or does not hold the requested articles.
     """
     message = error_message(body)
     if message is not None and nothing_found(message):
@@ -205,11 +205,11 @@ def read_articles(body: bytes, asked: Collection[str]) -> Articles:
 
 
 def _holds_articles(body: bytes) -> bool:
-    """Whether there is a record in it. What is cut off is not for the reader, which makes the best of it."""
+    """Whether the reply has a record. Refuses a truncated reply, which ``read_pubmed`` would read in part."""
     try:
         root = etree.fromstring(body, etree.XMLParser(**SAFE))
     except etree.XMLSyntaxError as error:
-        reason = f"expected XML; found none, or a part of it ({error.msg})"
+        reason = f"expected XML; found none, or incomplete XML ({error.msg})"
     else:
         if root.tag != "PubmedArticleSet":
             raise UnfitReply(f"expected a PubmedArticleSet; found {str(root.tag)[:50]}")
@@ -220,24 +220,24 @@ def _holds_articles(body: bytes) -> bool:
 Sort = Literal["relevance", "pub_date", "Author", "JournalName"]
 
 AT_ONCE = 200
-"""Records in one call, as NCBI asks."""
+"""Records per call, as NCBI recommends."""
 
 _LONGEST_QUERY = 20_000
-"""Characters; what is longer is a document and no query."""
+"""Maximum characters of a query; a longer text is a document."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class Entrez:
-    """PubMed through the E-utilities. Threads may share a client, and all clients of a process take turns.
+    """PubMed client. Threads may share a client, and all clients of a process share one rate limit.
 
     Args:
-        settings: Who asks, how fast and how patiently, and where replies are kept.
-        transport: What carries the requests, in place of the network.
+        settings: E-mail address, rate limit, timeouts and cache.
+        transport: HTTP transport to use in place of the network.
 
     Raises:
-        InputError: A setting cannot be used.
-        EntrezAccessError: ``NCBI_API_KEY`` holds what can be no key.
+        InputError: A setting is not valid.
+        EntrezAccessError: ``NCBI_API_KEY`` holds a value that cannot be a key.
     """
 
     def __init__(self, settings: EntrezSettings | None = None, transport: BaseTransport | None = None) -> None:
@@ -255,37 +255,37 @@ class Entrez:
         self.close()
 
     def close(self) -> None:
-        """Let go of connections and of the cache's file."""
+        """Close the connections and the cache file."""
         self._service.close()
         if self._cache:
             self._cache.close()
 
     @property
     def signature(self) -> str:
-        """Whom it asks, for provenance."""
+        """Name and address of the service, for provenance."""
         return f"entrez({self.settings.base_url})"
 
     def search(self, query: str, most: int = 200, sort: Sort = "relevance") -> SearchResult:
-        """The PMIDs of a query in PubMed's own language.
+        """Return the PMIDs that a query in PubMed's own syntax finds.
 
         Args:
-            query: Sent as it is: field tags, AND, OR and NOT count.
-            most: How many PMIDs are wanted; PubMed gives 9,999 of any search and no more.
-            sort: Their order.
+            query: Sent unchanged: field tags, AND, OR and NOT work.
+            most: Maximum number of PMIDs. PubMed returns at most 9,999 for any search.
+            sort: Order of the PMIDs.
 
         Raises:
-            InputError: The query is empty or too long, or more is wanted than PubMed gives.
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            InputError: The query is empty or too long, or ``most`` is above PubMed's limit.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         if not (query := storable(query.strip())) or len(query) > _LONGEST_QUERY:
             found = f"{len(query):,} characters" if query else "none"
             raise InputError(f"expected a query of 1 to {_LONGEST_QUERY:,} characters; found {found}. Correct it.")
         if not 0 <= most <= MOST_FOUND:
             raise InputError(
-                f"expected 0 to {MOST_FOUND:,} PMIDs, for PubMed gives no more of any search; found {most:,} wanted. "
+                f"expected 0 to {MOST_FOUND:,} PMIDs, PubMed's limit for a search; found {most:,}. "
                 "Divide the search by dates, such as AND 2024:2025[dp]."
             )
-        # Offline what has expired will do, for there is nothing newer to be had.
+        # Offline, use expired results too: nothing newer can be fetched.
         if self._cache and (
             known := self._cache.search(query, sort, most, self.settings.search_expiry, offline_by_environment())
         ):
@@ -296,10 +296,10 @@ class Entrez:
         return result
 
     def fetch(self, pmids: Iterable[str]) -> Fetched:
-        """The records of PMIDs, in their order, each once; and which of them there are none of.
+        """Fetch the records of PMIDs, in order, each once, and list the PMIDs without a record.
 
         Raises:
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         fetched = Fetched()
         for batch in self.batches(pmids):
@@ -307,20 +307,20 @@ class Entrez:
         return fetched
 
     def batches(self, pmids: Iterable[str]) -> Iterator[Fetched]:
-        """As ``fetch``, 200 at a time: for more than should be in memory at once."""
+        """Like ``fetch``, but yield 200 records at a time, to use less memory."""
         rest = iter(dict.fromkeys(pmids))
         while batch := list(islice(rest, AT_ONCE)):
             yield self._batch(batch)
 
     def pmids_of(self, names: Iterable[str]) -> dict[str, str | None]:
-        """The PMIDs of DOIs (``doi:10.1/x``) and PMC ids (``pmc:123``), as ``reference_key`` writes them.
+        """Return the PMIDs of DOIs (``doi:10.1/x``) and PMC ids (``pmc:123``), as ``reference_key`` writes them.
 
-        NCBI's converter knows articles of PubMed Central alone. A DOI that it does not know is searched for, and is
-        taken for the one article that it finds. None stands for a name without an article, and offline for one that
-        was not asked for before.
+        NCBI's converter only knows articles in PubMed Central. Any other DOI is searched for, and matches if the
+        search finds exactly one article. The value is None for a name without an article and, offline, for a name
+        that is not in the cache.
 
         Raises:
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         asked = list(dict.fromkeys(names))
         offline = offline_by_environment()
@@ -333,21 +333,21 @@ class Entrez:
                     ids = self.search(f'"{name[4:]}"[AID]', 2).ids if '"' not in name else ()
                     fresh[name] = ids[0] if len(ids) == 1 else None
             if self._cache:
-                # That there is none is kept where the converter said so, not where it failed.
+                # Only cache a missing PMID if the converter reported it, not if the converter failed.
                 self._cache.keep_pmids({name: pmid for name, pmid in fresh.items() if pmid or name not in unanswered})
             found |= fresh
         return {name: found.get(name) for name in asked}
 
     def _converted(self, names: Sequence[str]) -> tuple[dict[str, str | None], set[str]]:
-        """What the converter knows, and the names that it did not answer.
+        """Return the converter's PMIDs, and the names for which its call failed.
 
-        It takes 200 ids of one kind, and refuses them all for one that it cannot read.
+        The converter takes 200 ids of one kind, and refuses all of them if it cannot read one.
         """
         found: dict[str, str | None] = {}
         unanswered: set[str] = set()
         for kind, idtype in (("doi:", "doi"), ("pmc:", "pmcid")):
             ids = {name.replace("pmc:", "pmc").removeprefix("doi:"): name for name in names if name.startswith(kind)}
-            # A comma would end the id.
+            # A comma separates ids.
             sendable = [id for id in ids if "," not in id]
             for start in range(0, len(sendable), AT_ONCE):
                 some = sendable[start : start + AT_ONCE]
@@ -357,14 +357,14 @@ class Entrez:
                 except EntrezAccessError:
                     raise
                 except EntrezError as error:
-                    _LOG.warning("the converter of ids is left out for %d ids: %s", len(some), error)
+                    _LOG.warning("skipped the id converter for %d ids: %s", len(some), error)
                     unanswered.update(ids[id] for id in some)
                     continue
                 found.update((ids[id], pmids[id]) for id in some if id in pmids)
         return found, unanswered
 
     def cached(self, pmids: Iterable[str]) -> Fetched:
-        """Those of the records that were fetched before, of whatever age; nobody is asked."""
+        """Return the records in the cache, of any age, without using the network."""
         known = self._cache.records(pmids, self.settings.record_expiry, at_any_age=True) if self._cache else {}
         return Fetched(
             tuple(record for record in known.values() if record is not None),
@@ -372,15 +372,15 @@ class Entrez:
         )
 
     def summaries(self, pmids: Iterable[str]) -> Summaries:
-        """What PubMed says of PMIDs in short. Not kept: the records, which are, say more.
+        """Return PubMed's summaries of PMIDs. They are not cached, because cached records hold more.
 
         Raises:
-            InputError: One of them is no PMID.
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            InputError: An entry is not a PMID.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         asked = list(dict.fromkeys(pmids))
         if strange := next((pmid for pmid in asked if not is_pmid(pmid)), None):
-            raise InputError(f"expected PMIDs; found {strange!r}. Leave it out.")
+            raise InputError(f"expected PMIDs; found {strange!r}. Remove it.")
         parts = [self._summaries(asked[start : start + AT_ONCE]) for start in range(0, len(asked), AT_ONCE)]
         return Summaries(
             tuple(summary for part in parts for summary in part.found),
@@ -392,7 +392,7 @@ class Entrez:
         return self._service.ask("esearch", fields, partial(read_search, query=query, most=most))
 
     def _batch(self, asked: Sequence[str]) -> Fetched:
-        problems = {pmid: "expected a PMID, which is digits" for pmid in asked if not is_pmid(pmid)}
+        problems = {pmid: "expected a PMID of digits only" for pmid in asked if not is_pmid(pmid)}
         pmids = [pmid for pmid in asked if pmid not in problems]
         known: dict[str, PubMedRecord | None] = {}
         if self._cache:
@@ -413,20 +413,20 @@ class Entrez:
         )
 
     def _asked_for(self, pmids: Sequence[str]) -> tuple[dict[str, PubMedRecord], list[str], dict[str, str]]:
-        """Records, the PMIDs without one, and those that could not be had."""
+        """Fetch PMIDs from NCBI: the records, the PMIDs without a record, and the failures with reasons."""
         first = self._articles(pmids)
         records = dict(first.records)
         absent = [pmid for pmid in pmids if pmid not in records]
         if not absent:
             return records, [], {}
-        # An efetch leaves out what does not exist, and sometimes what does. An esummary says which it is.
+        # An efetch omits records that do not exist, and sometimes records that do. An esummary tells them apart.
         missing = self._summaries(absent).missing
         problems: dict[str, str] = {}
         if late := [pmid for pmid in absent if pmid not in missing]:
             again = self._articles(late)
             records |= again.records
             problems_shown = "".join(f" ({problem})" for problem in dict.fromkeys([*first.problems, *again.problems]))
-            reason = f"expected a record, for PubMed has a summary of it; found none in two replies{problems_shown}"
+            reason = f"expected a record, since PubMed has its summary; found none in two replies{problems_shown}"
             problems = {pmid: reason for pmid in late if pmid not in records}
         return records, list(missing), problems
 

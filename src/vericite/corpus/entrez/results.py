@@ -1,4 +1,4 @@
-"""What searches and summaries bring."""
+"""Results of searches and summaries, the settings of the client, and the parts of queries."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from vericite.network.access import is_loopback
 from vericite.records.base import Record
 
 MOST_FOUND = 9_999
-"""PubMed gives no more of any search, whichever way it is asked: not by ``retstart``, nor from its history server.
+"""The most PMIDs that PubMed returns for a search, even with ``retstart`` or the history server.
 
-So many fit into one reply, which needs no history server and cannot change from one page to the next.
+They fit into one reply, which cannot change between pages as paged replies can.
 """
 
 
 class SearchResult(Record):
-    """The PMIDs that a search found, in its order.
+    """The PMIDs that a search found, in order.
 
-    ``count`` is how many PubMed knows of; ``ids`` holds as many of them as were asked for, and never more than
-    9,999. ``translation`` is what PubMed made of the query. ``not_found`` are words and fields of it that PubMed does
-    not know, ``notices`` what else it said; both may mean that it searched for something else than was meant.
+    ``count`` is the total number of matches; ``ids`` holds the number requested, at most 9,999. ``translation`` is
+    PubMed's interpretation of the query. ``not_found`` has words and fields of the query that PubMed does not know,
+    ``notices`` its other warnings. Both may mean that PubMed did not search for what was intended.
     """
 
     query: str
@@ -42,14 +42,14 @@ class SearchResult(Record):
 
     @property
     def partial(self) -> bool:
-        """Whether there is more than ``ids`` holds."""
+        """Whether the search has more matches than ``ids`` holds."""
         return self.count > len(self.ids)
 
 
 class PubMedSummary(Record):
-    """What PubMed says of an article in short.
+    """PubMed's summary of an article.
 
-    ``date`` is as PubMed prints it (``2019 May 3``).
+    ``date`` is in PubMed's format (``2019 May 3``).
     """
 
     pmid: str
@@ -64,7 +64,7 @@ class PubMedSummary(Record):
 
 @dataclass(frozen=True)
 class Summaries:
-    """Summaries in the order they were asked for, and the PMIDs of which PubMed says that there are none."""
+    """Summaries in the order of the request, and the PMIDs that PubMed reports as missing."""
 
     found: tuple[PubMedSummary, ...]
     missing: tuple[str, ...]
@@ -72,7 +72,7 @@ class Summaries:
 
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 CONVERTER = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/"
-"""Where NCBI has them."""
+"""Addresses of NCBI's services."""
 
 _EMAIL = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+")
 
@@ -83,24 +83,24 @@ def _email_of_environment() -> str | None:
 
 @dataclass(frozen=True)
 class EntrezSettings:
-    """How the E-utilities are asked.
+    """Settings of the E-utilities client.
 
-    The API key is no setting: it comes from ``NCBI_API_KEY`` alone, so that none lies in a file or a history.
+    The API key is not a setting. It is only read from ``NCBI_API_KEY``, so that it is never in a file or a history.
 
     Attributes:
-        email: Whom NCBI writes to before it blocks somebody; by default ``NCBI_EMAIL``. Without one none is sent.
-        base_url: Where the E-utilities are. The API key goes over HTTPS or to this machine only.
-        converter_url: Where NCBI's converter of ids is, which finds the PMIDs of DOIs and PMC ids. It gets no key.
-        requests_per_second: What NCBI allows: by default 3, or 10 with an API key. All clients of this process that
-            ask the same address take turns; two processes do not know of each other.
-        attempts: How often one call is tried.
+        email: Address that NCBI writes to before it blocks a client. Default: ``NCBI_EMAIL``; may be empty.
+        base_url: Address of the E-utilities. The API key is only sent over HTTPS or to this machine.
+        converter_url: Address of NCBI's id converter, which finds the PMIDs of DOIs and PMC ids. It gets no key.
+        requests_per_second: Rate limit. Default: NCBI's limit, 3, or 10 with an API key. All clients of a process
+            with the same address share the limit; separate processes do not.
+        attempts: Maximum number of attempts per call.
         timeout: Seconds for one attempt, from connecting to the last byte.
-        backoff: Seconds before the second attempt, about; each further wait is up to twice as long.
-        patience: Seconds to wait, at most, where the service says how long (``Retry-After``).
-        cache: Folder of the cache of records and searches (or a ``.sqlite`` file), ``"default"`` for the user's, None
-            for no cache.
-        record_expiry: How long a record is taken from the cache; then it may have been corrected or retracted.
-        search_expiry: How long a search is; then there may be newer articles.
+        backoff: Approximate seconds before the second attempt; each later wait is up to twice as long.
+        patience: Maximum seconds to wait when the service asks for a wait (``Retry-After``).
+        cache: Folder of the cache of records and searches (or a ``.sqlite`` file), ``"default"`` for the user's
+            cache folder, None for no cache.
+        record_expiry: How long a cached record is used. Later it may have been corrected or retracted.
+        search_expiry: How long a cached search is used. Later there may be newer articles.
     """
 
     email: str | None = field(default_factory=_email_of_environment)
@@ -134,38 +134,38 @@ class EntrezSettings:
 
 
 def _address(url: str) -> str:
-    """The base address with a slash at its end, so that all spellings of one take the same turns."""
+    """Normalize the base address, with a slash at the end, so that all spellings share a rate limit."""
     try:
         parts = urlsplit(url.strip())
         host = parts.hostname
     except ValueError:
         parts, host = urlsplit(""), None
     plain = not (parts.query or parts.fragment or parts.username or parts.password)
-    # Not shown where there may be a password in it.
-    shown = repr(url) if plain and host else "another"
+    # Do not show an address that may contain a password.
+    shown = repr(url) if plain and host else "another address"
     if not host or not plain or parts.scheme not in ("http", "https"):
         raise InputError(f"expected the address of the E-utilities, such as {EUTILS}; found {shown}. Correct it.")
     if parts.scheme == "http" and not is_loopback(host):
         raise InputError(
-            f"expected an address that begins with https://; found {shown}. A key would be readable there."
+            f"expected an address that begins with https://; found {shown}. An API key would be sent in the clear."
         )
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}/"
 
 
-# A word may have marks inside that PubMed knows as part of one (IL-6, 0.5, Crohn's). Brackets, quotes, slashes,
-# colons, asterisks, tildes and number signs mean something in a query and are in no word.
+# A word may contain characters that PubMed accepts inside words (IL-6, 0.5, Crohn's). Brackets, quotes, slashes,
+# colons, asterisks, tildes and number signs have a meaning in queries and are never part of a word.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
 
 
 _DASHES = re.compile("[\u2010\u2011\u2012\u2013\u2212]")
 
 
-# By NLM's guide PubMed takes them for operators in capitals only: in lower case they are words.
+# According to NLM's guide these are operators only in capitals.
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b", re.IGNORECASE)
 
 
 _LONGEST_WORD = 100
-"""Characters; what is longer is a sequence or a mistake, and in no index of words."""
+"""Maximum characters of a word; anything longer is a sequence or a mistake, and is in no word index."""
 
 
 STOPWORDS = frozenset(
@@ -177,41 +177,41 @@ STOPWORDS = frozenset(
     "their theirs them then there therefore these they this those through thus to upon use used using various very "
     "was we were what when which while with within without would".split()
 )
-"""The words that PubMed does not look up, by its own list."""
+"""PubMed's own list of words that it ignores."""
 
 
 _OPERATORS = frozenset({"and", "or", "not"})
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    """The words of a text in their order, as they are spelt."""
+    """Return the words of a text in order, as spelled."""
     text = _DASHES.sub("-", normalize("NFKC", text)).replace("\u2019", "'")
     return tuple(word for word in _WORD.findall(text) if len(word) <= _LONGEST_WORD)
 
 
 def acronyms(words: Sequence[str]) -> frozenset[str]:
-    """Of a text's words those of two letters or more, all capitals; none where the whole text is in capitals."""
+    """Return the words of at least two letters that are all capitals; none if the whole text is in capitals."""
     if not any(char.islower() for word in words for char in word):
         return frozenset()
     return frozenset(word for word in words if len(word) > 1 and word.isupper())
 
 
 def content_words(words: Sequence[str], kept: Collection[str] = ()) -> tuple[str, ...]:
-    """The words to look up, lower-cased, each once: no AND, OR or NOT, and no stopword that is not to be ``kept``."""
+    """Return the lower-cased words to search for, each once, without operators and without stopwords not ``kept``."""
     chosen = (word.lower() for word in words if word.lower() not in STOPWORDS or word in kept)
     return tuple(word for word in dict.fromkeys(chosen) if word not in _OPERATORS)
 
 
 def all_in_title_or_abstract(words: Sequence[str]) -> str:
-    """Articles with an abstract that have every one of these words in it or in the title."""
+    """Build a query for articles with all these words in the title or the abstract."""
     return " AND ".join([*(f"{word}[tiab]" for word in words), "hasabstract"])
 
 
 def mapped(words: Sequence[str]) -> str:
-    """Articles with an abstract about these words, as PubMed's Automatic Term Mapping understands them."""
+    """Build a query for articles with an abstract that PubMed's Automatic Term Mapping matches to these words."""
     return f"({' '.join(words)}) AND hasabstract"
 
 
 def as_asked(words: Sequence[str]) -> str:
-    """The words of a text as they stand, with AND, OR and NOT as words like others."""
+    """Join the words unchanged, except that AND, OR and NOT are lower-cased to be plain words."""
     return _OPERATOR.sub(lambda found: found[0].lower(), " ".join(words))

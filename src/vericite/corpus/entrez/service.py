@@ -1,4 +1,4 @@
-"""One call to the E-utilities: its turn, its attempts, and what to make of a reply that is none."""
+"""Calls to the E-utilities: rate limit, retries, and the checks of replies."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ VARIABLE = "NCBI_API_KEY"
 
 
 def entrez_key() -> Key:
-    """NCBI's key in ``NCBI_API_KEY``; an empty one where it is not set, or is blank.
+    """Return NCBI's key from ``NCBI_API_KEY``; an empty key if it is not set or blank.
 
     Raises:
-        EntrezAccessError: It holds what no key does.
+        EntrezAccessError: The value cannot be a key.
     """
-    # Without a local name for the value: a traceback that prints locals would print it.
+    # No local variable holds the value, because a traceback that shows locals would show it.
     key = Key(VARIABLE, os.environ.get(VARIABLE, "").strip())
     if not key.sendable:
         raise EntrezAccessError(
@@ -45,13 +45,13 @@ def entrez_key() -> Key:
 Fields = dict[str, Any]
 
 _PASSING = ("backend failed", "exception", "temporar", "try again", "timeout", "timed out", "rate limit", "unavailable")
-"""Words of failures that may be over when it is asked again."""
+"""Words of errors that may pass by the next attempt."""
 
 _LASTING = ("larger than 9998", "is not supported", "invalid db name")
-"""Words of those that will not be, whatever else is message."""
+"""Words of errors that will not pass, whatever else the message says."""
 
 _NOTHING = ("id list is empty", "empty id list", "pmid is not available")
-"""Words of a reply to ids of which none has a record."""
+"""Words of a reply in which no id has a record."""
 
 _ERROR = re.compile(r"<ERROR>(.*?)</ERROR>", re.DOTALL | re.IGNORECASE)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
@@ -62,8 +62,8 @@ _NOT_THERE = "cannot get document summary"
 class UnfitReply(Exception):
     """A reply that cannot be used.
 
-    ``lasting`` says that it would come again, ``refused`` that every other call would end alike, ``after`` how many
-    seconds the service asks to wait.
+    ``lasting`` means that a retry would get the same reply, ``refused`` that every other call would fail too.
+    ``after`` is the number of seconds that the service asks to wait.
     """
 
     def __init__(self, reason: str, lasting: bool = False, refused: bool = False, after: float | None = None) -> None:
@@ -75,12 +75,12 @@ class UnfitReply(Exception):
 
 
 def is_pmid(text: str) -> bool:
-    """Whether it looks like a PMID."""
+    """Whether a text looks like a PMID."""
     return _PMID.fullmatch(text) is not None
 
 
 def error_message(body: bytes) -> str | None:
-    """The error message of a reply, in JSON, in XML or on a page of HTML; None where there is none."""
+    """Return the error message of a reply in JSON, XML or HTML; None if it has none."""
     text = body[:20_000].decode("utf-8", "replace").strip()
     head = text[:300].lower()
     if "<html" in head or head.startswith("<!doctype html"):
@@ -94,12 +94,12 @@ def error_message(body: bytes) -> str | None:
 
 
 def nothing_found(message: str) -> bool:
-    """Whether an error message says no more than that no id has a record."""
+    """Whether an error message only means that no id has a record."""
     return any(words in message.lower() for words in _NOTHING)
 
 
 def unfit(message: str) -> UnfitReply:
-    """The error for an error message."""
+    """Return the error for an error message."""
     lowered = message.lower()
     if "api key" in lowered or "api-key" in lowered:
         return UnfitReply(message, lasting=True, refused=True)
@@ -108,17 +108,17 @@ def unfit(message: str) -> UnfitReply:
 
 
 def read_search(body: bytes, query: str, most: int) -> SearchResult:
-    """The reply to an esearch of a query for so many PMIDs.
+    """Parse the reply to an esearch for at most ``most`` PMIDs.
 
     Raises:
-        UnfitReply: It is none, or has fewer of them than there are.
+        UnfitReply: It is not such a reply, or has fewer PMIDs than it should.
     """
     result = _section(body, "esearchresult")
     ids = tuple(map(str, _many(result.get("idlist"))))
     count = _count(result.get("count"))
     expected = min(most, count, MOST_FOUND)
     if len(ids) < expected or not all(map(is_pmid, ids)):
-        raise UnfitReply(f"expected {expected} PMIDs of {count}; found {len(ids)}, or others than numbers")
+        raise UnfitReply(f"expected {expected} PMIDs of {count}; found {len(ids)}, or entries that are not numbers")
     errors, warnings = _fields(result.get("errorlist")), _fields(result.get("warninglist"))
     return SearchResult(
         query=query,
@@ -131,10 +131,10 @@ def read_search(body: bytes, query: str, most: int) -> SearchResult:
 
 
 def read_summaries(body: bytes, asked: Sequence[str]) -> Summaries:
-    """The reply to an esummary.
+    """Parse the reply to an esummary.
 
     Raises:
-        UnfitReply: It is none, or says nothing of a PMID that was asked for.
+        UnfitReply: It is not such a reply, or lacks a requested PMID.
     """
     result = _section(body, "result")
     found: list[PubMedSummary] = []
@@ -152,14 +152,14 @@ def read_summaries(body: bytes, asked: Sequence[str]) -> Summaries:
 
 
 def read_identifiers(body: bytes) -> dict[str, str]:
-    """The reply of the converter of ids: PMIDs by the DOIs, in small letters, and the PMC ids that have one.
+    """Parse the reply of the id converter: PMIDs by DOI and PMC id, both in lower case.
 
     Raises:
-        UnfitReply: It is none.
+        UnfitReply: It is not such a reply.
     """
     found = _loaded(body)
     if found is None or not isinstance(found.get("records"), list):
-        raise UnfitReply("expected JSON with records; found none, or a part of it")
+        raise UnfitReply("expected JSON with records; found none, or incomplete JSON")
     pmids: dict[str, str] = {}
     for record in map(_fields, _many(found["records"])):
         pmid = str(record.get("pmid") or "")
@@ -186,7 +186,7 @@ def _summary(pmid: str, entry: Fields) -> PubMedSummary:
 def _section(body: bytes, name: str) -> Fields:
     found = _loaded(body)
     if found is None:
-        raise UnfitReply("expected JSON; found none, or a part of it")
+        raise UnfitReply("expected JSON; found none, or incomplete JSON")
     section = found.get(name)
     if not isinstance(section, dict):
         raise UnfitReply(f"expected {name!r} in the reply; found none")
@@ -195,7 +195,7 @@ def _section(body: bytes, name: str) -> Fields:
 
 def _loaded(body: bytes) -> Fields | None:
     try:
-        # Not strict: where NCBI has an error to tell there may be bare line breaks in it.
+        # Not strict: NCBI's error messages may contain unescaped line breaks.
         found: object = json.loads(body.decode("utf-8", "replace"), strict=False)
     except ValueError:
         return None
@@ -216,7 +216,7 @@ def _message_in(found: Fields | None) -> str | None:
 def _count(value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value)
-    raise UnfitReply(f"expected the count of those found; found {_line(repr(value))}")
+    raise UnfitReply(f"expected the number of matches; found {_line(repr(value))}")
 
 
 def _fields(value: object) -> Fields:
@@ -238,10 +238,10 @@ def _line(text: str) -> str:
 TOOL = "vericite"
 
 IDCONV = "idconv"
-"""What the converter of ids is called among the tools. It is another service, asked by GET and without the key."""
+"""Tool name of the id converter. It is a separate service, called with GET and without the key."""
 
 _MOST_BYTES = 256 * 2**20
-"""Of one reply, unpacked: 200 records take a few million."""
+"""Maximum unpacked bytes of a reply; 200 records take a few million."""
 
 _AGAIN = (408, 425, 429)
 _REFUSED = (401, 403, 407)
@@ -257,7 +257,7 @@ class _Reply(NamedTuple):
 
 
 class _Trouble(NamedTuple):
-    """Why an attempt failed: words, and not the error, which would keep the request with the key in it."""
+    """Why an attempt failed, as text: the exception would keep the request, which contains the key."""
 
     reason: str
     again: bool = True
@@ -267,14 +267,14 @@ class _Trouble(NamedTuple):
 
 
 class _OfflineError(EntrezAccessError, InputError):
-    """NCBI was to be asked offline: what the user wants cannot be done, as with a language model elsewhere."""
+    """A call to NCBI was needed while offline. Also an ``InputError``: the user asked for both."""
 
 
 class EntrezService:
-    """Asks the E-utilities, in turn with all others of this process.
+    """Calls the E-utilities, with one rate limit for the whole process.
 
     Raises:
-        EntrezAccessError: The API key in the environment can be none.
+        EntrezAccessError: The API key in the environment is not valid.
     """
 
     def __init__(self, settings: EntrezSettings, transport: httpx2.BaseTransport | None = None) -> None:
@@ -301,19 +301,19 @@ class EntrezService:
         self._scrubber.detach()
 
     def ask(self, tool: str, fields: Mapping[str, str], read: Callable[[bytes], _T]) -> _T:
-        """What ``read`` makes of the reply; it raises ``UnfitReply`` where that is to be asked for again.
+        """Call a tool and return its reply as parsed by ``read``, which raises ``UnfitReply`` for an unusable reply.
 
         Raises:
             EntrezAccessError: NCBI refuses the key or the network, cannot be reached, or VERICITE_OFFLINE is set.
-            EntrezError: There was no usable reply in all attempts.
+            EntrezError: No attempt got a usable reply.
         """
         attempt = 0
         while True:
             attempt += 1
             if offline_by_environment():
                 raise _OfflineError(
-                    f"expected permission to ask NCBI ({tool}); found --offline or VERICITE_OFFLINE set, and the reply "
-                    "is not in the cache. Leave it out, or ask for something that was asked before."
+                    f"expected network access to NCBI ({tool}); found --offline or VERICITE_OFFLINE set, and the reply "
+                    "is not in the cache. Unset it, or repeat a request that is in the cache."
                 )
             found = self._attempt(tool, fields, read)
             if not isinstance(found, _Trouble):
@@ -339,7 +339,7 @@ class EntrezService:
         except (httpx2.TransportError, zlib.error) as error:
             reason = self._key.scrub(f"the connection failed ({type(error).__name__}: {error})")
             unreachable = _is_unreachable(error)
-            # Without a network the next attempt fails alike. A network that was there may come back.
+            # If there never was a network, the next attempt fails too. A lost network may come back.
             return _Trouble(reason, again=self._has_answered or not unreachable, unreachable=unreachable)
         except UnfitReply as error:
             return _Trouble(self._key.scrub(error.reason), not error.lasting, error.after, error.refused)
@@ -349,7 +349,7 @@ class EntrezService:
         body = bytearray()
         with self._opened(tool, fields) as response:
             unpacking = Unpacking(response.headers.get("content-encoding"), _MOST_BYTES)
-            # A transport of a test may bring the whole body, and that is unpacked.
+            # A test's transport may return the whole body, already unpacked.
             whole = [response.content] if response.is_stream_consumed else None
             for piece in whole or map(unpacking.feed, response.iter_raw()):
                 body += piece
@@ -360,7 +360,7 @@ class EntrezService:
     def _opened(self, tool: str, fields: Mapping[str, str]) -> AbstractContextManager[httpx2.Response]:
         if tool == IDCONV:
             return self._http.stream("GET", self.settings.converter_url, params={**fields, **self._who()})
-        # In the body, and never in the address: addresses are logged, here and on the way.
+        # The key goes in the body, never in the URL: URLs are logged, here and by servers.
         return self._http.stream("POST", f"{self.settings.base_url}{tool}.fcgi", content=self._form(fields))
 
     def _address(self, tool: str) -> str:
@@ -374,13 +374,13 @@ class EntrezService:
         return (f"{form}&{urlencode({'api_key': self._key.form_value()})}" if self._key else form).encode()
 
     def _wait(self, attempt: int, trouble: _Trouble) -> float | None:
-        """Seconds until the next attempt; None where there is none."""
+        """Return the seconds until the next attempt; None if there is none."""
         if not trouble.again or attempt == self.settings.attempts:
             return None
         if trouble.after is not None:
             if trouble.after > self.settings.patience:
                 return None
-            # It is the address that is too busy, and not this call: nobody asks meanwhile.
+            # The service is too busy, not only for this call: pause all calls to it.
             self._turns.pause(trouble.after)
         return max(backoff(attempt, self.settings.backoff), trouble.after or 0.0)
 
@@ -396,19 +396,19 @@ class EntrezService:
                 "connection. Without one, search a file or a store (--corpus FILE or STORE), or use --offline to read "
                 "only what is in the cache."
             )
-        asked = f", which asks to wait {trouble.after:.0f} s" if trouble.after else ""
+        asked = f", with a request to wait {trouble.after:.0f} s" if trouble.after else ""
         advice = "Try again later" if trouble.again else "Correct the query"
         return EntrezError(
-            f"expected a reply to {tool} of {self._address(tool)}{tries}; found {trouble.reason}{asked}. {advice}."
+            f"expected a reply to {tool} from {self._address(tool)}{tries}; found {trouble.reason}{asked}. {advice}."
         )
 
 
 class _Overdue(Exception):
-    """It has taken longer than an attempt may."""
+    """The attempt took longer than the timeout."""
 
 
 def _is_unreachable(error: BaseException | None) -> bool:
-    """Whether the host's name was not found, or no way leads to its address."""
+    """Whether the host name was not resolved, or the host has no route."""
     while error is not None:
         if isinstance(error, socket.gaierror):
             return True
@@ -419,7 +419,7 @@ def _is_unreachable(error: BaseException | None) -> bool:
 
 
 def _check(reply: _Reply) -> None:
-    """Raise for a reply that is no success, by its status or by its words."""
+    """Raise ``UnfitReply`` if the status or the text of a reply reports an error."""
     message = error_message(reply.body)
     if message is not None and nothing_found(message):
         return

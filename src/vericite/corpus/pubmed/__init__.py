@@ -1,4 +1,4 @@
-"""PubMed's XML (baseline, daily update and efetch files), one record after the other."""
+"""Read PubMed's XML (baseline, daily update and efetch files) record by record."""
 
 from vericite.corpus.pubmed.read import read_pubmed
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord, Retraction

@@ -1,9 +1,9 @@
-"""Reading PubMed's XML record by record, in constant memory, past what is broken.
+"""Read PubMed's XML record by record, in constant memory, skipping broken parts.
 
-A file is cut into blocks that end where a record does, and each block is parsed as a small document of its own: libxml2
-frees such a one at once, which is faster than to free record after record out of a large one that still grows. Where a
-block is no well-formed XML, its records are cut out by their tags and parsed one by one, so that each broken one costs
-only itself.
+A file is cut into blocks that end with a record, and each block is parsed as a small document of its own. libxml2
+frees a small document at once, which is faster than freeing records one by one from a large document that still
+grows. If a block is not well-formed, its records are cut out by their tags and parsed one by one, so that only the
+broken records are lost.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation", "DeleteDocument")
-"""What a set of records holds since 2017, and as efetch has it."""
+"""Record elements in files since 2017 and in efetch replies."""
 
 CITATIONS = ("MedlineCitation", "DeleteCitation")
-"""What the files of 2016 and before hold."""
+"""Record elements in files up to 2016."""
 
 LONGEST = 1 << 25
-"""Of a record, in bytes. The longest that PubMed has, with thousands of authors, are a tenth of it."""
+"""Maximum bytes of a record. PubMed's longest records, with thousands of authors, have a tenth of this."""
 
 HEAD = 1 << 13
-"""Bytes at the beginning of a file in which its root element is looked for."""
+"""Bytes at the beginning of a file that are searched for its root element."""
 
-# Atomic, so that a long file of something else is refused in one pass.
+# Atomic groups, so that a long file of another format is refused in one pass.
 _ASIDE = rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?>[^>\[]+|\[.*?\]\s*(?=>))*+>"
 _PROLOG = re.compile(rb"(?>" + _ASIDE + rb")*+", re.DOTALL)
 _ROOT = re.compile(rb"<([A-Za-z_][\w.:-]*)")
-# What may stand between two records where one file was written after another; the end may be torn off.
+# What may be between two records where files were concatenated; its end may be cut off.
 _BETWEEN = re.compile(rb"(?>" + _ASIDE + rb"|</?[A-Za-z]+Set\b[^<>]*>)*+(?:<[^<>]*)?", re.DOTALL)
 _PMID = re.compile(rb"<PMID[^>]*>\s*(\d{1,15})\s*<")
 _ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z][\w.-]*)")
 
 
 class Block(NamedTuple):
-    """Bytes of a stream, and the line they begin in, counted from 1; ``torn`` where no record ends with them."""
+    """Bytes of a stream, and their first line, counted from 1; ``torn`` if they do not end with a record."""
 
     line: int
     data: bytes
@@ -58,37 +58,37 @@ class Block(NamedTuple):
 
     @property
     def pmid(self) -> str | None:
-        """The first PMID in it."""
+        """The first PMID in the block."""
         found = _PMID.search(self.data)
         return found[1].decode() if found else None
 
     @property
     def named(self) -> str:
-        """How an error about it begins: with the PMID, if it has one."""
+        """Error-message prefix: the PMID, if the block has one."""
         return f"PMID {self.pmid}: " if self.pmid else ""
 
     @property
     def is_between(self) -> bool:
-        """Whether there is nothing in it that a record could have been."""
+        """Whether the block has nothing that could be part of a record."""
         return _BETWEEN.fullmatch(self.data.removeprefix(b"\xef\xbb\xbf")) is not None
 
     def ends(self, root: str) -> bool:
-        """Whether the root element ends in it."""
+        """Whether the root element ends in the block."""
         return re.search(rf"</{root}\s*>|<{root}[^<>]*/>".encode(), self.data) is not None
 
     @property
     def excerpt(self) -> str:
-        """Its first words, quoted."""
+        """The first words of the block, quoted."""
         return repr(" ".join(self.data[:80].decode("utf-8", "replace").split()))
 
     @property
     def end_line(self) -> int:
-        """The line it ends in."""
+        """The last line of the block."""
         return self.line + self.data.count(b"\n")
 
 
 class Piece(NamedTuple):
-    """A part of a block by its tags: a record, ``whole`` or what is left of one; or what stands between records."""
+    """A part of a block, cut by tags: a record, ``whole`` or in part, or the text between records."""
 
     block: Block
     record: bool
@@ -96,7 +96,7 @@ class Piece(NamedTuple):
 
 
 def head_of(data: bytes) -> tuple[str | None, str | None]:
-    """The root element that the first bytes of a file name, and the encoding that they declare."""
+    """Return the root element and the declared encoding from the first bytes of a file."""
     start = data[: 1 << 16].removeprefix(b"\xef\xbb\xbf")
     prolog = _PROLOG.match(start)
     root = _ROOT.match(start, prolog.end() if prolog else 0)
@@ -105,14 +105,14 @@ def head_of(data: bytes) -> tuple[str | None, str | None]:
 
 
 def blocks_of(chunks: Iterable[bytes], ends: Iterable[str]) -> Iterator[Block]:
-    """Blocks that end with an end tag out of ``ends``, the commonest of which comes first; the last one is the rest.
+    """Yield blocks that end with an end tag from ``ends`` (the most common first); the last block is the rest.
 
-    Only a block in which no record ends within ``LONGEST`` bytes is cut elsewhere.
+    Only a block without the end of a record within ``LONGEST`` bytes is cut elsewhere.
     """
     tags = [f"</{name}>".encode() for name in ends]
     line, rest = 1, b""
     for chunk in chunks:
-        # The tag may be torn over two chunks.
+        # The tag may be split over two chunks.
         seen = max(0, len(rest) - 32)
         rest += chunk
         ends_with = ((rest.rfind(tag, seen), len(tag)) for tag in tags)
@@ -129,9 +129,9 @@ def blocks_of(chunks: Iterable[bytes], ends: Iterable[str]) -> Iterator[Block]:
 
 
 def pieces_of(block: Block, names: Iterable[str]) -> Iterator[Piece]:
-    """The block's records and what stands between them, by their tags alone."""
+    """Split a block into records and the text between them, using only the tags."""
     kinds = "|".join(names).encode()
-    # What stands in a comment is no record.
+    # A record in a comment does not count.
     tag = re.compile(rb"<!--.*?-->|<(/?)(?:" + kinds + rb")(?=[\s/>])[^<>]*>", re.DOTALL)
     data, line, done, opened = block.data, block.line, 0, False
     for found in tag.finditer(data):
@@ -156,9 +156,9 @@ SAFE: dict[str, Any] = {
     "remove_pis": True,
     "huge_tree": False,
 }
-"""For lxml's parsers: nothing is fetched, no entity expanded, and libxml2's limits on depth and length hold."""
+"""Settings for lxml's parsers: nothing is fetched, no entity is expanded, and libxml2's size limits apply."""
 
-# Without a document type an entity that only the type declares is an error; with one, which is not read, it stays.
+# With a document type, which is not read, undeclared entities are kept instead of being an error.
 _TYPE = b'<!DOCTYPE block SYSTEM "unread">'
 _HEAD, _TAIL = _TYPE + b"<block>", b"</block>"
 
@@ -167,7 +167,7 @@ class BlockParser:
     """Parses blocks, with ``SAFE`` settings."""
 
     def __init__(self, name: str, encoding: str | None) -> None:
-        # Here, for lxml costs time to load.
+        # Imported here because lxml takes time to load.
         from lxml import etree
 
         from vericite.corpus.pubmed.record import record_of
@@ -181,15 +181,15 @@ class BlockParser:
             raise InputError(f"expected UTF-8 in {name}; found the encoding {encoding!r}. Save it as UTF-8") from None
 
     def record(self, element: _Element) -> PubMedRecord | Deletion:
-        """The record in an element.
+        """Return the record in an element.
 
         Raises:
-            pydantic.ValidationError: It is none.
+            pydantic.ValidationError: The element is not a valid record.
         """
         return self._record_of(element)
 
     def elements(self, block: Block, kinds: Sequence[str]) -> list[_Element] | None:
-        """The records of a block; None where it is not well-formed, or holds anything else."""
+        """Return the record elements of a block; None if it is not well-formed or holds anything else."""
         try:
             parsed = self._etree.fromstring(b"".join((_HEAD, block.data, _TAIL)), self._parser)
         except self._etree.XMLSyntaxError:
@@ -201,17 +201,17 @@ class BlockParser:
         return None if strange else elements
 
     def element(self, block: Block) -> _Element | RecordError:
-        """The one record of a block, or what is wrong with it."""
+        """Parse a block that is one record; return the element, or the error."""
         try:
             return self._etree.fromstring(_TYPE + block.data, self._parser)
         except self._etree.XMLSyntaxError as error:
             line = block.line + max(error.lineno or 1, 1) - 1
-            problem = f"{block.named}expected well-formed XML; found an error ({error.msg}). It is lost"
+            problem = f"{block.named}expected well-formed XML; found an error ({error.msg}). The record is lost"
             return RecordError(self._name, line, None, problem)
 
 
 _FETCH = "Fetch records with efetch, db=pubmed and retmode=xml"
-# What NCBI's services answer instead of records.
+# Replies of NCBI's services that hold no records.
 _KNOWN = {
     "eSearchResult": f"the answer of a search, which has ids alone. {_FETCH}",
     "eSummaryResult": f"summaries, which have no abstracts. {_FETCH}",
@@ -237,13 +237,13 @@ _MAGIC = {
 
 
 def refusal(name: str, root: str | None, head: bytes, damage: str | None) -> str:
-    """Why there are no records to be had from a file with this root element, or these first bytes.
+    """Return the error message for a file without records, from its root element or its first bytes.
 
     Args:
-        name: The file.
-        root: Its root element, None where it has none.
+        name: Name of the file.
+        root: Its root element, if any.
         head: Its first bytes, unpacked.
-        damage: What kept more of it from being read.
+        damage: Why the file could not be read further, if it could not.
     """
     return f"expected PubMed XML in {name}; found {_found(root, head, damage)}."
 
@@ -263,16 +263,16 @@ def _found(root: str | None, head: bytes, damage: str | None) -> str:
 
 
 CHUNK = 1 << 16
-# What zlib may hand out at once, so that a small file that unpacks to a huge one does so piece by piece.
+# Maximum bytes that zlib returns at once, so that a small file that unpacks to a huge one fills no memory.
 _UNPACKED = 1 << 16
 _GZIP = b"\x1f\x8b"
 
 
 class ByteStream:
-    """Iterates over the bytes in chunks, unpacked.
+    """Iterates over the unpacked bytes of a stream in chunks.
 
     Attributes:
-        damage: What ended the stream too early, once it has ended; None where all is well.
+        damage: Why the stream ended too early, set at its end; None if it is complete.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -292,8 +292,8 @@ class ByteStream:
                     raise InputError('expected a stream of bytes; found one of text. Open the file with mode "rb"')
                 yield chunk
         except (OSError, EOFError, zlib.error) as error:
-            # The last two are of a stream that unpacks on its own.
-            self.damage = f"it cannot be read on ({error})"
+            # EOFError and zlib.error come from a stream that unpacks itself.
+            self.damage = f"it cannot be read further ({error})"
 
     def _unpacked(self, first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
         inflater = zlib.decompressobj(wbits=31)
@@ -313,7 +313,7 @@ class ByteStream:
                     yield out
                 data = inflater.unconsumed_tail
                 if inflater.eof:
-                    # One file may be several gzip members in a row, padded with zeros.
+                    # A file may be several gzip members in a row, padded with zeros.
                     data = inflater.unused_data.lstrip(b"\0")
                     inflater, begun = zlib.decompressobj(wbits=31), bool(data)
         if begun and not self.damage:
@@ -321,7 +321,7 @@ class ByteStream:
 
 
 def beginning(chunks: Iterator[bytes], least: int) -> bytes:
-    """The first chunks up to so many bytes, for a pipe or a socket may hand out a few at a time."""
+    """Return the first chunks, at least ``least`` bytes: a pipe or a socket may return a few bytes at a time."""
     first = b""
     while len(first) < least and (chunk := next(chunks, b"")):
         first += chunk
@@ -334,7 +334,7 @@ def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _until_damage(inflater: zlib._Decompress, data: bytes) -> bytes:  # pyright: ignore[reportPrivateUsage]
-    """What comes out before the byte that cannot be: zlib itself drops it with the error."""
+    """Unpack byte by byte up to the damaged byte: zlib drops its output if it raises an error."""
     out: list[bytes] = []
     try:
         for place in range(len(data)):
@@ -355,18 +355,18 @@ KINDS = {
     "MedlineCitationSet": CITATIONS,
     "MedlineCitation": CITATIONS,
 }
-"""What to look for under which root element."""
+"""Record elements by root element."""
 
 
 def read_pubmed(source: Path | BinaryIO, name: str | None = None) -> Iterator[Item]:
-    """Stream the records and deletions of a PubMed file; what cannot be read comes out as its error.
+    """Yield the records and deletions of a PubMed file, and an error for each part that cannot be read.
 
     Args:
-        source: A file of PubMed's XML, gzipped or not, or such bytes from an open stream, which is left open.
-        name: What errors call it; usually its path, or ``<stream>``.
+        source: A file of PubMed's XML, gzipped or not, or an open stream of such bytes, which is not closed.
+        name: Name in error messages. Default: its path, or ``<stream>``.
 
     Raises:
-        InputError: The source cannot be read or is no PubMed XML. It is raised when the first item is asked for.
+        InputError: The source cannot be read or is not PubMed XML. Raised with the first item.
     """
     with ExitStack() as stack:
         if isinstance(source, Path):
@@ -382,7 +382,7 @@ def read_pubmed(source: Path | BinaryIO, name: str | None = None) -> Iterator[It
 
 
 class _Reading:
-    """One pass over one source."""
+    """One pass over a source."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._name = name
@@ -400,7 +400,7 @@ class _Reading:
         self._ended = False
 
     def items(self) -> Iterator[Item]:
-        """All there is in it; last, where it ends too early, an error that says so."""
+        """Yield all items, and at the end an error if the file ends too early."""
         block = Block(1, b"")
         for block in self._blocks:
             records = None if block.torn else self._parser.elements(block, self._kinds)
@@ -412,11 +412,11 @@ class _Reading:
         yield from self._ending(block.end_line)
 
     def _built(self, element: _Element, block: Block, number: int = 0) -> Item:
-        """The record in an element, the one of that number in its block."""
+        """Build the record of an element; ``number`` is its position in the block."""
         try:
             return self._parser.record(element)
         except UndefinedEntityError as error:
-            field, problem = None, f"{error}. It is lost: write the character itself"
+            field, problem = None, f"{error}. The record is lost: write the character itself"
         except ValidationError as error:
             field, problem = first_problem(error)
         records = (piece.block for piece in pieces_of(block, self._kinds) if piece.record)
@@ -424,10 +424,10 @@ class _Reading:
         return RecordError(self._name, own.line, field, own.named + problem)
 
     def _by_tags(self, block: Block) -> Iterator[Item]:
-        """The block's records, each parsed on its own."""
+        """Parse each record of a block separately."""
         for piece in pieces_of(block, self._kinds):
             if self._torn:
-                problem = f"{self._torn.named}expected its end tag; found none before the next record. It is lost"
+                problem = f"{self._torn.named}expected its end tag; found another record first. The record is lost"
                 yield RecordError(self._name, self._torn.line, None, problem)
                 self._torn = None
             if not piece.record:
@@ -442,22 +442,22 @@ class _Reading:
     def _not_a_record(self, block: Block) -> Iterator[RecordError]:
         self._ended = self._ended or block.ends(self._root)
         if not block.is_between:
-            problem = f"expected a record; found {block.excerpt}. It is passed over"
+            problem = f"expected a record; found {block.excerpt}. It is skipped"
             yield RecordError(self._name, block.line, None, problem)
 
     def _ending(self, line: int) -> Iterator[RecordError]:
         damage = self._stream.damage
         if self._torn and self._torn.ends(self._root):
-            problem = f"{self._torn.named}expected its end tag; found the end of the file. It is lost"
+            problem = f"{self._torn.named}expected its end tag; found the end of the file. The record is lost"
             yield RecordError(self._name, self._torn.line, None, problem)
             self._torn, self._ended = None, True
         if self._ended and not damage and not self._torn:
             return
-        problem = f"expected the file to end with </{self._root}>; found that it ends too early"
+        problem = f"expected the file to end with </{self._root}>; it ends too early"
         if self._torn and self._torn.pmid:
             problem += f", within the record of PMID {self._torn.pmid}"
         elif self._ended and damage:
-            problem = "expected a sound file; found that what was read may be wrong"
+            problem = "expected an undamaged file; the records that were read may be wrong"
         because = f" ({damage})" if damage else ""
         advice = "The records before it were read; get the file again"
         yield RecordError(self._name, line, None, f"{problem}{because}. {advice}")

@@ -1,6 +1,6 @@
-"""A PubMed record as the document that can be cited, with the retractions that it tells of.
+"""Convert a PubMed record to a document, with the retractions that it announces.
 
-A record has some sixty fields. Only those that a search, a citation or a check reads are taken.
+A record has about sixty fields. Only those used by search, citations or checks are kept.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ _RETRACTS = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 
 
 class Deletion(Record):
-    """Records that PubMed took back: whoever keeps them deletes them."""
+    """PMIDs of records that PubMed deleted, and that a store should delete too."""
 
     pmids: tuple[str, ...]
 
 
 class Retraction(Record):
-    """The articles with these PMIDs are retracted according to a notice, whatever their own records say."""
+    """PMIDs of articles that a notice retracts, whatever their own records say."""
 
     pmids: tuple[str, ...]
 
     @classmethod
     def by_notice(cls, notice: str | None, retracts: Iterable[str | None]) -> Retraction | None:
-        """What a notice retracts; None where it names no PMID but its own, as an article that was republished does.
+        """Build the retraction of a notice; None if it names no PMID but its own, as a republished article does.
 
         Args:
-            notice: Its own PMID, if it has one.
-            retracts: The PMIDs that it retracts, None or empty where one is unknown.
+            notice: The notice's own PMID, if any.
+            retracts: The PMIDs that it retracts; None or empty for an unknown PMID.
         """
         pmids = tuple(dict.fromkeys(pmid for pmid in retracts if pmid and pmid != notice))
         return cls(pmids=pmids) if pmids else None
 
 
 class PubMedRecord(Record):
-    """An article, or a book or a chapter of one.
+    """An article, a book, or a chapter of a book.
 
-    Its document's ``date`` is when it was published, as exact as the issue says: the beginning of a span such as
-    "1998 Dec-1999 Jan". The title of an article in another language is a translation in brackets. A chapter's book
-    stands where an article's journal does.
+    The document's ``date`` is the publication date, as exact as the issue gives it; for a range such as
+    "1998 Dec-1999 Jan", its beginning. The title of an article in another language is a translation in brackets. For
+    a chapter, ``journal`` is the title of the book.
 
     Attributes:
-        pmid: Its PMID.
-        document: The record as a source that can be cited.
-        retracts: PMIDs of the articles that it retracts, if it is a notice of retraction.
+        pmid: PMID of the record.
+        document: The record as a document.
+        retracts: PMIDs of the articles that it retracts, if it is a retraction notice.
         retracted_by: PMIDs of the notices that retract it.
     """
 
@@ -69,7 +69,7 @@ class PubMedRecord(Record):
 
     @property
     def retraction(self) -> Retraction | None:
-        """What it retracts of others; an article that was republished does not retract itself."""
+        """The other articles that it retracts; a republished article does not retract itself."""
         return Retraction.by_notice(self.pmid, self.retracts)
 
 
@@ -79,10 +79,10 @@ _Table = Mapping[str, _Take]
 
 
 def record_of(element: _Element) -> PubMedRecord | Deletion:
-    """The record in an element.
+    """Convert an element to a record.
 
     Raises:
-        pydantic.ValidationError: It is none: it has no PMID, or something impossible in it.
+        pydantic.ValidationError: It has no PMID, or an invalid value.
     """
     if element.tag in ("DeleteCitation", "DeleteDocument"):
         return Deletion(pmids=tuple((child.text or "").strip() for child in element if child.tag == "PMID"))
@@ -114,14 +114,14 @@ def record_of(element: _Element) -> PubMedRecord | Deletion:
 
 
 def _fill(element: _Element, table: _Table, fields: _Fields) -> None:
-    """Hand each child to what takes its kind; others are passed over."""
+    """Pass each child to the function for its tag; skip tags without one."""
     for child in children(element):
         if take := table.get(child.tag):
             take(child, fields)
 
 
 def _within(table: Callable[[], _Table]) -> _Take:
-    """Go on within an element. The table is asked for late, as it may be defined further down."""
+    """Descend into an element. The table is looked up late because it may be defined further down."""
     return lambda element, fields: _fill(element, table(), fields)
 
 
@@ -157,7 +157,7 @@ def _pmid(element: _Element, fields: _Fields) -> None:
 
 
 def _pub_date(element: _Element, fields: _Fields) -> None:
-    """When the issue or the book came out, in any of the forms that PubMed has for it."""
+    """Set the publication date of the issue or book, from any of PubMed's date formats."""
     parts = {child.tag: child.text for child in children(element)}
     if words := parts.get("MedlineDate"):
         fields["issue"] = date_in(" ".join(words.split()))
@@ -165,12 +165,12 @@ def _pub_date(element: _Element, fields: _Fields) -> None:
         fields["issue"] = iso_date(parts.get("Year"), parts.get("Month"), parts.get("Day"))
 
 
-# NLM's words for a part that it sorts under nothing.
+# NLM's words for a section without a category.
 _NO_CATEGORY = frozenset({"UNASSIGNED", "UNLABELLED", "UNLABELED"})
 
 
 def _abstract(element: _Element, fields: _Fields) -> None:
-    """The abstract's sections with text. One without a label of its own is labelled by NLM's category."""
+    """Set the sections that have text. A section without a label gets NLM's category as its label."""
     sections: list[_Fields] = []
     for child in children(element):
         if child.tag == "AbstractText" and (text := plain_text(child)):
@@ -179,17 +179,17 @@ def _abstract(element: _Element, fields: _Fields) -> None:
     fields["sections"] = tuple(sections)
 
 
-# Files of before 2002 have FirstName.
+# Files before 2002 have FirstName.
 _NAMES = ("LastName", "ForeName", "FirstName", "Initials", "Suffix", "CollectiveName")
 
 
 def _authors(element: _Element, fields: _Fields) -> None:
-    """Names as PubMed cites them. A name that was printed wrong stands there corrected too, and is passed over."""
+    """Set the names in PubMed's citation style. A misprinted name is skipped: its correction is listed too."""
     if element.get("Type") == "editors":
         return
     people: list[dict[str, str]] = []
-    # One flat pass over a list with hundreds of people takes half the time of a pass over each of them; affiliations
-    # are passed over by libxml2.
+    # For hundreds of authors, one flat pass takes half the time of a pass over each author; libxml2 skips the
+    # affiliations.
     for part in element.iter("Author", *_NAMES):
         tag = part.tag
         if tag == "Author":
@@ -201,7 +201,7 @@ def _authors(element: _Element, fields: _Fields) -> None:
 
 
 def _name(person: Mapping[str, str]) -> str:
-    """``Nightingale F``, ``King ML Jr``, or the name of a group; empty where there is none."""
+    """Return ``Nightingale F``, ``King ML Jr``, or the name of a group; empty if there is no name."""
     if not person.keys() & {"LastName", "ForeName"}:
         return person.get("CollectiveName", "")
     parts = (person.get("LastName"), person.get("Initials") or person.get("ForeName"), person.get("Suffix"))
@@ -217,7 +217,7 @@ def _types(element: _Element, fields: _Fields) -> None:
 
 
 def _corrections(element: _Element, fields: _Fields) -> None:
-    """The notices that retract the article, and the articles that it retracts. A part retracted does not count."""
+    """Set the notices that retract the article, and the articles it retracts. Partial retractions do not count."""
     for link in element.iter("CommentsCorrections"):
         kind = link.get("RefType")
         if kind not in _RETRACTED_IN and kind not in _RETRACTS:
@@ -226,7 +226,7 @@ def _corrections(element: _Element, fields: _Fields) -> None:
         direction = "retracts" if kind in _RETRACTS else "retracted_by"
         if pmid := parts.get("PMID"):
             fields[direction] = (*fields.get(direction, ()), pmid)
-        # A link with nothing but its kind is none.
+        # Ignore a link that has only a type.
         if kind in _RETRACTED_IN and any(parts.values()):
             fields["retracted"] = True
 
@@ -235,7 +235,7 @@ _PMCID = re.compile(r"PMC\d+")
 
 
 def _id(kind: str | None, element: _Element, fields: _Fields) -> None:
-    """A DOI or a PMCID, the first of each."""
+    """Set the DOI or the PMCID, the first of each."""
     value = plain_text(element)
     if kind == "doi" and value:
         fields.setdefault("doi", value)
@@ -249,7 +249,7 @@ def _location(element: _Element, fields: _Fields) -> None:
 
 
 def _other_id(element: _Element, fields: _Fields) -> None:
-    # "PMC4380289 [Available on 12/01/15]": so before PubMed's own ids came with the citation.
+    # Old records give the PMC id as "PMC4380289 [Available on 12/01/15]".
     if (element.text or "").strip().startswith("PMC"):
         _id("pmc", element, fields)
 

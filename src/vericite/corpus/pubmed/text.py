@@ -1,4 +1,4 @@
-"""What stands in elements of PubMed's and PubMed Central's XML: marked-up text and dates."""
+"""Read marked-up text and dates from elements of PubMed's and PubMed Central's XML."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ _MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _SIGNED_DIGIT = re.compile(r"[-+\u2212\u2010-\u2014\u00b1]?\s*\d")
 _ATOM = re.compile(r"[-+\u2212]?[\w.]+|\W?|\([^()]*\)")
 _SHORT = 50
-# White space beyond ASCII, in which XML has but the blank, the tab and the two ends of a line.
+# White space beyond ASCII. In ASCII, XML only allows the space, the tab and the two line ends.
 _FAR_BLANKS = (
     "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-# Said twice in another notation, or with no text to read.
+# Elements that repeat the formula in another notation, or have no text.
 _UNREAD = frozenset({"annotation", "annotation-xml", "none", "mprescripts"})
 _MARKS = {"sup": "^", "sub": "_"}
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext"})
 
 
 def children(element: _Element) -> list[_Element]:
-    """The elements right within an element, none most of the time."""
-    # A slice makes all of them at once, in half the time that an iterator takes; lxml's stubs know of none.
+    """Return the child elements; most elements have none."""
+    # A slice takes half the time of an iterator. lxml's stubs do not declare it.
     return element[:] if len(element) else []  # pyright: ignore
 
 
 def plain_text(element: _Element) -> str:
-    """The text of an element and all within it, white space collapsed."""
+    """Return the text of an element and its descendants, with white space collapsed."""
     text = _rendered(element) if len(element) else element.text
     if not text:
         return ""
     if text.isalnum():
-        # One word, as most names, numbers and codes are.
+        # Most names, numbers and codes are one word.
         return text
-    # Most texts have no white space but single blanks, and taking them apart costs time.
+    # Splitting costs time, and most texts have only single spaces.
     return text.strip() if _is_collapsed(text) else " ".join(text.split())
 
 
 def _is_collapsed(text: str) -> bool:
-    """Whether there is no white space in it but single blanks."""
+    """Whether the only white space is single spaces."""
     if len(text) < _SHORT:
-        # Only a plain blank is white space and printable.
+        # The plain space is the only white space that is printable.
         return text.isprintable() and "  " not in text
-    # To look for one character takes less time than to look at each; to look for two, least from the end.
+    # Fastest order: searches for one character are faster than a scan, and for two, from the end.
     if "\n" in text or "\t" in text or "\r" in text or text.rfind("  ") >= 0:
         return False
     return text.isascii() or not any(blank in text for blank in _FAR_BLANKS)
 
 
 def _rendered(element: _Element) -> str:
-    """The element's text with that of its children, white space as it is."""
+    """Return the text of an element and its children, with white space unchanged."""
     text = element.text or ""
     for child in children(element):
         tag, tail = child.tag, child.tail or ""
@@ -75,25 +75,25 @@ def _rendered(element: _Element) -> str:
 
 
 def _set_apart(text: str, script: str, mark: str) -> str:
-    """The text with a script after it, and a mark between where two numbers would run into one."""
-    # A footnote's sign or a charge (CD4+, 5a) makes no other number.
+    """Append a superscript or subscript, with ``mark`` before it if two numbers would run together."""
+    # A footnote sign or a charge (CD4+, 5a) does not change a number.
     return text + mark + script if text[-1:].isdigit() and _SIGNED_DIGIT.match(script) else text + script
 
 
 class UndefinedEntityError(ValueError):
-    """A name such as ``&unknown;`` stands for a character or a word, and nothing says which."""
+    """The text has an entity such as ``&unknown;`` that nothing defines."""
 
 
 def _entity(reference: str) -> str:
-    """The character of an entity that the file did not resolve, by HTML's names."""
+    """Return the character of an unresolved entity, using HTML's names."""
     found = html5.get(reference.removeprefix("&"))
     if found is None:
-        raise UndefinedEntityError(f"expected names of characters that XML or HTML knows; found {reference[:60]}")
+        raise UndefinedEntityError(f"expected entities that XML or HTML defines; found {reference[:60]}")
     return found
 
 
 def _formula(element: _Element, kind: str) -> str:
-    """MathML on one line: ``x^2``, ``(a+b)/n``. White space between its elements means nothing."""
+    """Write MathML on one line: ``x^2``, ``(a+b)/n``. White space between elements is ignored."""
     if kind in _UNREAD:
         return ""
     own = element.text or ""
@@ -107,7 +107,7 @@ def _formula(element: _Element, kind: str) -> str:
             parts.append(_entity(child.text or ""))
         else:
             parts.append(_formula(child, tag.rpartition("}")[2]))
-    # A token (mi, mn, mo, mtext) with an entity in it has text of its own around it; other elements have none.
+    # A token (mi, mn, mo, mtext) with an entity has text around it; other elements have no text.
     if kind in _TOKENS:
         return own + "".join(part + (child.tail or "") for part, child in zip(parts, within, strict=True))
     return _run_on(parts) if kind == "mrow" else _laid_out(kind, parts)
@@ -132,7 +132,7 @@ def _laid_out(kind: str, parts: list[str]) -> str:
 
 
 def _run_on(parts: list[str]) -> str:
-    """The parts in a row, apart where two numbers or two words meet."""
+    """Concatenate the parts, with a space between two numbers or two words."""
     text = ""
     for part in parts:
         words = len(text) > 1 and text[-2:].isalpha() and part[:2].isalpha()
@@ -142,7 +142,7 @@ def _run_on(parts: list[str]) -> str:
 
 
 def _raised(base: str, script: str) -> str:
-    # A bar, a prime or a charge is part of its letter; whatever can be reckoned with is an exponent.
+    # A bar, a prime or a charge belongs to its letter; letters and digits are an exponent.
     return f"{base}^{_fenced(script)}" if any(character.isalnum() for character in script) else base + script
 
 
@@ -156,7 +156,7 @@ MONTHS = {
 }  # fmt: skip
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|2[01])\d\d(?!\d)")
 _YEAR_FIRST = re.compile(rf"({_YEAR.pattern})\s*([A-Za-z]{{3,}})\.?(?:\s+(\d{{1,2}})(?!\d))?")
-# The beginning of a span counts, so the other month of "Jul-Aug 2008" is passed over.
+# A range counts by its beginning, so the second month of "Jul-Aug 2008" is skipped.
 _YEAR_LAST = re.compile(
     rf"(?<![A-Za-z])([A-Za-z]{{3,}}+)\.?(?:\s+(\d{{1,2}}))?,?(?:\s*[-/]\s*(?:[A-Za-z]+\.?\s*)?\d{{0,2}},?)?\s+({_YEAR.pattern})"
 )
@@ -164,9 +164,9 @@ _YEAR_LAST = re.compile(
 
 @lru_cache(maxsize=4096)
 def iso_date(year: str | None, month: str | None = None, day: str | None = None) -> str | None:
-    """The date as far as it can be believed: a month or a day that does not exist is left out.
+    """Return an ISO date without parts that are not valid.
 
-    A month is a number or a name, short or long; of two ("Jul-Aug") the first.
+    A month is a number or a name, short or long; in a range ("Jul-Aug") the first month counts.
     """
     year = year.strip() if year else ""
     if not _YEAR.fullmatch(year) or not year.isascii():
@@ -187,7 +187,7 @@ def _month(month: str) -> int | None:
 
 
 def date_in(words: str) -> str | None:
-    """The first date in free words: the beginning of "1998 Dec-1999 Jan", the year of "2000 Spring"."""
+    """Return the first date in a text: the beginning of "1998 Dec-1999 Jan", the year of "2000 Spring"."""
     if (found := _YEAR_FIRST.search(words)) and _month(found[2]):
         return iso_date(found[1], found[2], found[3])
     if (found := _YEAR_LAST.search(words)) and _month(found[1]):
@@ -196,6 +196,6 @@ def date_in(words: str) -> str | None:
 
 
 def date_of(element: _Element) -> str | None:
-    """The date in an element of Year, Month and Day."""
+    """Return the date in an element with Year, Month and Day."""
     parts = {child.tag: child.text for child in children(element)}
     return iso_date(parts.get("Year"), parts.get("Month"), parts.get("Day"))

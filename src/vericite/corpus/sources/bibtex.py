@@ -1,4 +1,4 @@
-"""BibTeX (.bib): entries such as ``@article{key, title = {...}, doi = "..."}``."""
+"""Read BibTeX (.bib): entries such as ``@article{key, title = {...}, doi = "..."}``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NO_ENTRIES = frozenset(("comment", "preamble", "string"))
 
 
 class _OpenError(Exception):
-    """A value or an entry is not closed, or is no value."""
+    """A value or an entry is not closed or not valid."""
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
@@ -62,7 +62,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         try:
             fields, at = _fields(text, at, names, has_key=kind != "string")
         except _OpenError as error:
-            # The next entry is looked for behind this one's beginning, so that one open brace costs one entry.
+            # Search for the next entry from here, so that an unclosed brace costs only this entry.
             yield line + 1, RecordError(file.path, line + 1, None, str(error))
             continue
         if kind == "string":
@@ -107,35 +107,35 @@ def _entry(kind: str, fields: Mapping[str, str]) -> DocumentEntry:
 
 
 def _fields(text: str, at: int, names: Mapping[str, str], *, has_key: bool) -> tuple[dict[str, str], int]:
-    """The fields of an entry from behind its opening brace on, and where it ends.
+    """Read the fields of an entry after its opening brace, and return them with the end position.
 
     Raises:
-        _OpenError: It does not end.
+        _OpenError: The entry is not closed or not valid.
     """
     fields: dict[str, str] = {}
     if has_key:
         key = _KEY.match(text, at)
         if key is None:
-            raise _OpenError("expected an entry of BibTeX: @article{key, name = {value}}; found no key")
+            raise _OpenError("expected a BibTeX entry: @article{key, name = {value}}; found no key")
         fields["key"], at = key["key"], key.end()
     while field := _FIELD.match(text, at):
         value, at = _value(text, field.end(), names)
         name = field["name"].lower()
         if name in fields and name != "key":
-            raise _OpenError(f"expected each field once; found several values of {name[:40]!r}. Keep one of them")
+            raise _OpenError(f"expected each field once; found several values for {name[:40]!r}. Keep one of them")
         fields[name] = value
     rest = re.compile(r"[\s,]{0,999}").match(text, at)
     at = rest.end() if rest else at
     if text[at : at + 1] not in ("}", ")"):
         raise _OpenError(
-            "expected an entry of BibTeX that ends with a closing brace; found "
-            f"{text[at : at + 30].strip()[:30]!r} in its place. Is a brace or a comma missing?"
+            "expected a BibTeX entry that ends with a closing brace; found "
+            f"{text[at : at + 30].strip()[:30]!r} instead. Is a brace or a comma missing?"
         )
     return fields, at + 1
 
 
 def _value(text: str, at: int, names: Mapping[str, str]) -> tuple[str, int]:
-    """A value, its parts joined, and where it ends."""
+    """Read a value and join its parts; return it with the end position."""
     parts: list[str] = []
     while True:
         if text[at : at + 1] in ("{", '"'):
@@ -157,7 +157,7 @@ _SIGNS = re.compile(r'\\.|[{}"]', re.DOTALL)
 
 
 def _closed(text: str, at: int) -> int:
-    """Where a value ends that begins with a brace or a quotation mark; braces within it are counted."""
+    """Return the end of a value that begins with a brace or a quotation mark, counting nested braces."""
     quoted = text[at] == '"'
     depth = 0 if quoted else 1
     for sign in _SIGNS.finditer(text, at + 1):
@@ -171,11 +171,11 @@ def _closed(text: str, at: int) -> int:
             return sign.start()
         if depth < 0:
             break
-    raise _OpenError("expected each brace and quotation mark to be closed; found one that is not")
+    raise _OpenError("expected each brace and quotation mark to be closed; one is not")
 
 
 def plain_of_latex(text: str) -> str:
-    """A text without LaTeX's braces and commands: accents as letters, raised numbers as ``^3``."""
+    """Remove LaTeX's braces and commands: accents become letters, superscripts ``^3``."""
 
     def accented(match: re.Match[str]) -> str:
         return unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]])

@@ -1,4 +1,4 @@
-"""Word documents (.docx): the XML in the zip, its headings as sections, its tables row by row."""
+"""Read Word documents (.docx): headings become sections, and tables are read row by row."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 _BODY, _STYLES = "word/document.xml", "word/styles.xml"
 _MOST = 1 << 26
-"""Bytes of XML, unpacked: a small zip may hold very many."""
+"""Maximum unpacked bytes of XML: a small zip may unpack to a huge file."""
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
-# What was deleted, and what stands elsewhere: notes, fields' codes, comments.
+# Deleted text, and text that belongs elsewhere: notes, field codes, comments.
 _LEFT_OUT = frozenset(
     f"{_W}{name}"
     for name in "del moveFrom instrText delText footnoteReference endnoteReference commentReference".split()
 )
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
-# What stands in a paragraph or a cell, and is no part of its sentences.
+# Elements in a paragraph or a cell that are not part of its sentences.
 _APART = (f"{_W}tbl", f"{_W}txbxContent")
 
 
@@ -51,12 +51,12 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         title, blocks = first.title, blocks[1:]
     sections = sections_of(blocks)
     if not sections:
-        raise InputError(f"expected a text; found {file.path} without any words")
+        raise InputError(f"expected text; found a document without words: {file.path}")
     yield 1, Document(id=file.name, title=title, sections=sections)
 
 
 def _is_title(blocks: list[Block]) -> bool:
-    """Whether the first heading stands over all others."""
+    """Whether the first heading is above all other headings."""
     first, *others = (block for block in blocks if isinstance(block, Heading))
     return all(other.level > first.level for other in others)
 
@@ -70,7 +70,7 @@ def _parts(file: SourceFile) -> tuple[_Element, _Element | None]:
             styles = _parsed(file, archive, _STYLES) if _STYLES in names else None
             return _parsed(file, archive, _BODY), styles
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as error:
-        # RuntimeError: it is encrypted. NotImplementedError: it is packed in an uncommon way.
+        # RuntimeError: encrypted. NotImplementedError: an unusual compression method.
         raise InputError(f"expected a Word document; found {file.path}, which cannot be unpacked: {error}") from None
 
 
@@ -82,14 +82,14 @@ def _parsed(file: SourceFile, archive: zipfile.ZipFile, name: str) -> _Element:
     if len(content) > _MOST:
         raise InputError(f"expected a Word document of at most {_MOST:,} bytes of text; found more in {file.path}")
     try:
-        # Comments and instructions are left out; entities are not resolved.
+        # Comments and processing instructions are dropped; entities are not resolved.
         return etree.fromstring(content, etree.XMLParser(**SAFE))
     except etree.XMLSyntaxError as error:
         raise InputError(f"expected a Word document; found {file.path} with broken XML: {error.msg}") from None
 
 
 def _levels(styles: _Element | None) -> dict[str, int]:
-    """The headings among the styles by their ids, which are in the language of whoever wrote; 0 is the title."""
+    """Return the levels of heading styles by id; 0 is the title. Ids are in the language of the author's Word."""
     found: dict[str, int] = {}
     for style in styles.iter(f"{_W}style") if styles is not None else ():
         id = style.get(f"{_W}styleId") or ""
@@ -119,19 +119,19 @@ def _blocks(elements: Iterable[_Element], levels: dict[str, int]) -> Iterator[Bl
                     yield words if words.endswith((".", "!", "?")) else f"{words}."
                 yield from _blocks(_found(row, _APART), levels)
         else:
-            # Parts that wrap paragraphs: the body itself, content controls, inserted passages.
+            # Elements that wrap paragraphs: the body, content controls, insertions.
             yield from _blocks(_read_of(child), levels)
 
 
 def _read_of(element: _Element) -> Iterable[_Element]:
-    """What of an element is read: of alternatives the first, for they say the same."""
+    """Return the children to read: only the first of several alternatives, because they say the same."""
     if element.tag == _ALTERNATIVES:
         return list(element)[:1]
     return (child for child in element if child.tag not in _LEFT_OUT)
 
 
 def _found(element: _Element, tags: tuple[str, ...]) -> Iterator[_Element]:
-    """The elements of these kinds within one, but for those within such a one, or within a table of its own."""
+    """Yield descendants with these tags, except those nested in another match, a table or a text box."""
     for child in _read_of(element):
         if child.tag in tags:
             yield child
@@ -159,12 +159,12 @@ def _text(element: _Element) -> str:
 
 
 def _runs(element: _Element, raised: str) -> Iterator[tuple[str, str]]:
-    """The words within an element, each with ``^`` or ``_`` where they are raised or lowered."""
+    """Yield the text of an element in runs, with ``^`` for superscript and ``_`` for subscript."""
     for child in _read_of(element):
         if child.tag in _APART:
             continue
         if child.tag == f"{_W}t":
-            # Entities that are not resolved split the words into several texts; itertext gives all of them.
+            # Unresolved entities split the text; itertext returns all of it.
             yield "".join(map(str, child.itertext())), raised
         elif child.tag in (f"{_W}tab", f"{_W}br", f"{_W}cr"):
             yield " ", raised

@@ -1,4 +1,4 @@
-"""EndNote's own exports: tagged lines (.enw), which Zotero and publishers write too, and XML."""
+"""Read EndNote exports: tagged lines (.enw), which Zotero and publishers also write, and XML."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def _read_xml(file: SourceFile) -> Iterator[Numbered]:
                 yield line, RecordError(file.path, line, None, _NO_TEXT)
             record.clear(keep_tail=True)  # pyright: ignore[reportCallIssue]
     except etree.XMLSyntaxError as error:
-        problem = f"expected well-formed XML; found an error ({error.msg}). What follows was not read"
+        problem = f"expected well-formed XML; found an error ({error.msg}). The rest was not read"
         raise RecordError(file.path, max(error.lineno or line, 1), None, problem) from None
 
 
 def _xml_entry(record: _Element) -> DocumentEntry:
     def all_of(*paths: str) -> tuple[str, ...]:
         found = (element for path in paths for element in record.iterfind(path))
-        # Words stand in <style> elements, one for each change of the font.
+        # The text is split into <style> elements, one for each change of font.
         return tuple(words for element in found if (words := "".join(map(str, element.itertext())).strip()))
 
     def first(*paths: str) -> str:

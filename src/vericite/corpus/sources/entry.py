@@ -1,4 +1,4 @@
-"""An entry of a bibliography or a table, made a document."""
+"""Convert entries of bibliographies and tables to documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CODES: dict[str, str] = _LISTS["other_codes"] | {
 
 
 def language_code(name: str) -> str | None:
-    """PubMed's code of a language that is named by a code (``en``, ``en-GB``, ``deu``) or in English."""
+    """Return PubMed's code for a language given as a code (``en``, ``en-GB``, ``deu``) or by its English name."""
     folded = name.strip().casefold()
     return _CODES.get(folded) or _CODES.get(folded.replace("_", "-").split("-")[0])
 
@@ -36,10 +36,10 @@ _PIECE = re.compile(r"[A-Za-z]+|[&/]")
 
 
 def abstract_sections(text: str) -> tuple[Section, ...]:
-    """The sections of an abstract.
+    """Split an abstract into sections.
 
-    ``BACKGROUND: ... METHODS: ...`` is split where every word of a label is one that labels are made of, so that
-    a sentence such as ``RNA: ...`` loses nothing. One label alone counts only at the beginning.
+    ``BACKGROUND: ... METHODS: ...`` is split only at labels whose words are all known label words, so that a
+    sentence such as ``RNA: ...`` stays whole. A single label counts only at the beginning.
     """
     before = (_LABEL.search(text, max(0, colon.start() - _REACH), colon.start()) for colon in _COLON.finditer(text))
     found = [match for match in before if match and _is_label(match["label"])]
@@ -60,7 +60,7 @@ def _is_label(label: str) -> bool:
     return any(piece in _WORDS for piece in pieces) and all(piece in _WORDS or piece in _BETWEEN for piece in pieces)
 
 
-# An "a<b" is no tag: those of one letter have nothing beside their name, the others only attributes.
+# "a<b" is not a tag: a tag holds only a known name and attributes.
 _TAG = re.compile(
     r"</?(?P<name>p|br|b|i|u|em|strong|sub|sup|small|span|div|ul|ol|li|h[1-6]|title|sec|italic|bold|a|jats:[a-z]{1,20})"
     r"""(?:\s+[\w:-]{1,40}\s*=\s*(?:"[^"<>]{0,300}"|'[^'<>]{0,300}')){0,9}\s*/?>""",
@@ -75,7 +75,7 @@ _SIGNED_DIGIT = re.compile(r"\s*+[-+−–]?\s*+\d")
 
 
 def plain(text: str) -> str:
-    r"""A text without markup, its lines joined; what blank lines kept apart is kept apart by ``\n``."""
+    r"""Remove markup and join lines; paragraphs, separated by blank lines, are separated by ``\n``."""
     if "<" in text:
         text = _TAG.sub(_unmarked, _RAISED.sub(_set_apart, text))
     text = without_controls(html.unescape(text) if "&" in text else text)
@@ -91,17 +91,17 @@ def plain(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """A text without characters that cannot be seen, but for spaces and ends of lines."""
+    """Remove invisible characters, except spaces and line ends."""
     return _CONTROLS.sub("", storable(text))
 
 
 def one_line(text: str) -> str:
-    """A text without markup, on one line."""
+    """Remove markup and join the text to one line."""
     return plain(text).replace("\n", " ")
 
 
 def _set_apart(match: re.Match[str]) -> str:
-    """10 and a raised 3 are 10^3, as in what is read from PubMed's XML; 103 would be another number."""
+    """Write 10 with a superscript 3 as 10^3, as for PubMed's XML; 103 would be another number."""
     apart = _SIGNED_DIGIT.match(match["script"])
     mark = ("^" if match["kind"].lower() == "sup" else "_") if apart else ""
     return f"{match['before']}{mark}{match['script']}{' ' if match['behind'] else ''}{match['behind']}"
@@ -119,9 +119,9 @@ _ABBREVIATED = re.compile(r"\S.{0,60}\s[A-Z]{1,4}(?:\sJr|\s\d?[nr]d)?\.?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentEntry:
-    """What an entry says, in the words it says it in; ids may be spelt in any way.
+    """The values of an entry as written; ids may be spelled in any way.
 
-    ``number`` is what the database calls it that it comes from, which names it where nothing better does.
+    ``number`` is the record number in the entry's database, used as the id if there is no better one.
     """
 
     id: str = ""
@@ -142,7 +142,7 @@ class DocumentEntry:
     source: str | None = None
 
     def document(self, fallback: str) -> Document:
-        """The same as a document, named by its id, else its PMID, PMC id, DOI or number, else ``fallback``."""
+        """Convert to a document. Its id is the first of: id, PMID, PMC id, DOI, number, ``fallback``."""
         pmid, pmcid, doi = pmid_of(self.pmid), pmcid_of(self.pmcid), doi_of(self.doi)
         title, date = one_line(self.title), date_of(self.date)
         types = _distinct(self.publication_types)
@@ -168,13 +168,13 @@ class DocumentEntry:
 
 
 def date_of(text: str) -> str | None:
-    """A date as exact as it is written, in ISO form: ``2019/05/03/``, ``2019-05``, ``3 May 2019``, ``2019 Spring``."""
+    """Convert a date to ISO format: ``2019/05/03/``, ``2019-05``, ``3 May 2019``, ``2019 Spring`` (the year)."""
     found = _NUMERIC.match(text)
     return iso_date(*found.groups()) if found else date_in(text)
 
 
 def cited_name(name: str) -> str:
-    """A person's name as PubMed cites it: ``Doe, Jane A.`` is ``Doe JA``; what has no comma stays as it is."""
+    """Write a name in PubMed's style: ``Doe, Jane A.`` becomes ``Doe JA``; a name without a comma is kept."""
     last, comma, fore = one_line(name).partition(",")
     if not comma or "," in fore or not fore.strip():
         return one_line(name).rstrip(".")
@@ -182,7 +182,7 @@ def cited_name(name: str) -> str:
 
 
 def initials(fore: str) -> str:
-    """The first letters of somebody's given names: ``Jean-Paul A.`` is ``JPA``, ``JA`` stays."""
+    """Return the initials of given names: ``Jean-Paul A.`` becomes ``JPA``; ``JA`` is kept."""
     bare = fore.strip()
     if bare.isupper() and bare.isalpha() and len(bare) <= 3:
         return bare
@@ -190,23 +190,23 @@ def initials(fore: str) -> str:
 
 
 def is_retracted(title: str, publication_types: tuple[str, ...]) -> bool:
-    """Whether a title (``RETRACTED: ...``) or a type of publication says that the article was retracted."""
+    """Whether the title (``RETRACTED: ...``) or a publication type marks the article as retracted."""
     return bool(_RETRACTED.match(title)) or any(kind.lower() in _RETRACTED_TYPES for kind in publication_types)
 
 
 def pmid_of(name: str) -> str | None:
-    """The PMID that a name is, in its shortest spelling; None if it is no PMID."""
+    """Return the PMID that a text spells, without prefixes; None if it is not a PMID."""
     return _of_kind("pmid", name)
 
 
 def pmcid_of(name: str) -> str | None:
-    """The PMC id that a name is, as ``PMC123``; None if it is none."""
+    """Return the PMC id that a text spells, as ``PMC123``; None if it is not a PMC id."""
     number = _of_kind("pmc", name.split(".")[0])
     return f"PMC{number}" if number else None
 
 
 def doi_of(name: str) -> str | None:
-    """The DOI that a name is, without an address; None if it is none."""
+    """Return the DOI that a text spells, without a URL; None if it is not a DOI."""
     return _of_kind("doi", name)
 
 
@@ -215,7 +215,7 @@ _WRITTEN_PMID = re.compile(r"\bpmid\s{0,3}[:=]?\s{0,3}(\d{1,8})\b", re.IGNORECAS
 
 
 def linked_pmid(*values: str) -> str:
-    """The PMID in an address of PubMed, or behind the word ``PMID``; empty if there is none."""
+    """Return the PMID in a PubMed URL or after the word ``PMID``; empty if there is none."""
     for value in values:
         for part in value.split():
             if _PUBMED_LINK.search(part) and (found := pmid_of(part)):
@@ -224,7 +224,7 @@ def linked_pmid(*values: str) -> str:
 
 
 def people(text: str) -> tuple[str, ...]:
-    """The people that one text names: ``Doe J; Roe A``, ``Doe J, Roe A.``, ``Doe, Jane``."""
+    """Split a list of people: ``Doe J; Roe A``, ``Doe J, Roe A.``, ``Doe, Jane``."""
     for sign in (";", "|", "\n"):
         if sign in text:
             return tuple(text.split(sign))
@@ -238,7 +238,7 @@ def _of_kind(kind: str, name: str) -> str | None:
     found, _, key = reference_key(bare).partition(":")
     if found != kind or not key.strip("0"):
         return None
-    # The key of a DOI is in small letters; the name keeps its own.
+    # The key of a DOI is in lower case; keep the case of the text.
     start = bare.lower().find(key)
     return bare[start : start + len(key)] if start >= 0 else key
 
@@ -255,17 +255,17 @@ _MANY = frozenset(("languages", "authors", "mesh", "publication_types"))
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """A name without what the spellings of it differ in: ``Abstract Note``, ``abstract_note``."""
+    """Normalize a name, so that ``Abstract Note`` and ``abstract_note`` are equal."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def field_of(name: str) -> str | None:
-    """The field of ``DocumentEntry`` that a column or key of this name holds."""
+    """Return the field of ``DocumentEntry`` for a column or key name."""
     return _FIELD_OF.get(folded(name))
 
 
 def entry_of(values: Mapping[str, object]) -> DocumentEntry:
-    """An entry out of named values. Of two names of one field the one that says it more exactly counts."""
+    """Build an entry from named values. If two names mean the same field, the more specific name wins."""
     named = {folded(name): value for name, value in reversed(list(values.items()))}
     found: dict[str, str | tuple[str, ...]] = {}
     for field, names in _NAMES.items():
@@ -273,7 +273,7 @@ def entry_of(values: Mapping[str, object]) -> DocumentEntry:
         if value:
             found[field] = _many(field, value) if field in _MANY else "\n\n".join(value)
     if "pmid" not in found:
-        # Zotero's CSV has PubMed's number in an address or among the extra lines alone.
+        # Zotero's CSV has the PMID only in a URL or in the extra lines.
         found["pmid"] = linked_pmid(*(word for name in _LINKED for word in _words(named.get(name))))
     return DocumentEntry(**found)  # pyright: ignore[reportArgumentType]
 
@@ -291,5 +291,5 @@ def _words(value: object) -> tuple[str, ...]:
 def _many(field: str, value: tuple[str, ...]) -> tuple[str, ...]:
     if len(value) != 1:
         return value
-    # MeSH headings have commas of their own.
+    # MeSH headings contain commas.
     return people(value[0]) if field == "authors" else tuple(re.split(r"[;|\n]", value[0]))

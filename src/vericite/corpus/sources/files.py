@@ -1,4 +1,4 @@
-"""The one way into a file of documents: packed or not, in UTF-8 or UTF-16."""
+"""Open files of documents, compressed or not, in UTF-8 or UTF-16."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from vericite.records import STANDARD_INPUT, STDIN, Document
 from vericite.records.base import expect_end, open_told
 
 MOST_CHARACTERS = 10_000_000
-"""What one document may have that is made of something else than its text."""
+"""Maximum characters of a document that is converted from Word, PDF and the like."""
 
 _LOOKED_AT = 65_536
-_LONGEST_LINE = 1 << 26  # characters; a packed file of nothing but spaces must not fill the memory
-_LONGEST_TEXT = 1 << 26  # bytes of a file that is one document
+_LONGEST_LINE = 1 << 26  # characters; a compressed file of only spaces must not fill the memory
+_LONGEST_TEXT = 1 << 26  # bytes, for a file that is one document
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _KINDS = {
     b"PK\x03\x04": "a ZIP archive, as .xlsx and .epub are. Unpack it, or save its text as .txt, .md or .csv",
@@ -40,15 +40,15 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that is open for reading, once and from its beginning.
+    """A file that is open for reading once, from its beginning.
 
     Attributes:
         path: The file.
-        name: What a document is named by that has no id of its own.
-        head: Its first bytes, unpacked.
-        stream: All its bytes, unpacked. Reading it raises ``OSError`` where the file breaks off, and not before all
-            that came until there was handed out. It looks as well, so that who reads it bit by bit need not.
-        look: To be called now and then by who works long on it; raises where nobody waits for the file any more.
+        name: Base of the ids of documents without an id of their own.
+        head: The first bytes, unpacked.
+        stream: All bytes, unpacked. If the file is truncated, reading raises ``OSError`` after the last byte.
+            Reading also calls ``look``.
+        look: Checks for cancellation: raises if the file is no longer wanted. Long computations should call it.
     """
 
     path: Path
@@ -59,36 +59,36 @@ class SourceFile:
 
     @property
     def suffix(self) -> str:
-        """The ending of its name in small letters, ``.gz`` left out."""
+        """The lower-case suffix of the file's name, without ``.gz``."""
         return suffix_of(self.path)
 
     @property
     def opening(self) -> str:
-        """Its first characters, with U+FFFD for what cannot be read as text."""
+        """The first characters of the file, with U+FFFD for bytes that are not text."""
         text = self.head.decode(self._encoding, errors="replace").removeprefix("\ufeff")
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it but spaces."""
+        """Whether the file has only white space."""
         return not self.head.removeprefix(BOM_UTF8).strip()
 
     @property
     def known_kind(self) -> str | None:
-        """What a file of no text is, told by its first bytes, and what to do with it."""
+        """The kind of a file that is not text, from its first bytes, and advice on how to convert it."""
         return next((kind for magic, kind in _KINDS.items() if self.head.startswith(magic)), None)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Its lines, each with its number, counted from 1, and without its end.
+        """Yield the lines without line ends, each with its number, counted from 1.
 
-        A byte that is no UTF-8 comes out as half a surrogate pair: see ``undecoded``.
+        A byte that is not UTF-8 becomes a lone surrogate: see ``undecoded``.
 
         Raises:
-            OSError: The file breaks off.
-            RecordError: The line is too long to be one, or no UTF-16. What follows cannot be read.
+            OSError: The file is truncated.
+            RecordError: A line is too long, or not UTF-16. The rest cannot be read.
         """
         errors = "surrogateescape" if self._encoding == "utf-8-sig" else "strict"
-        # Not buffered: a buffer that is filled while the file breaks off loses what was in it.
+        # Unbuffered: a buffer would lose the last bytes before the point where the file is truncated.
         text = io.TextIOWrapper(self.stream, encoding=self._encoding, errors=errors)
         number = 0
         while True:
@@ -96,7 +96,7 @@ class SourceFile:
             try:
                 line = text.readline(_LONGEST_LINE)
             except UnicodeError as error:
-                raise RecordError(self.path, number, None, f"expected UTF-16; found none: {error}") from None
+                raise RecordError(self.path, number, None, f"expected UTF-16; found other bytes: {error}") from None
             if not line:
                 return
             if len(line) >= _LONGEST_LINE:
@@ -105,11 +105,11 @@ class SourceFile:
             yield number, line.removesuffix("\n")
 
     def content(self) -> bytes:
-        """All its bytes.
+        """Return all bytes.
 
         Raises:
-            OSError: The file breaks off.
-            InputError: It is too long for one document.
+            OSError: The file is truncated.
+            InputError: The file is too long for one document.
         """
         raw = bytearray()
         while len(raw) <= _LONGEST_TEXT and (part := self.stream.read(_LOOKED_AT)):
@@ -121,11 +121,11 @@ class SourceFile:
         return bytes(raw)
 
     def text(self) -> str:
-        r"""All of it as one text, its lines ended by ``\n``.
+        r"""Return the whole file as text with ``\n`` line ends.
 
         Raises:
-            OSError: The file breaks off.
-            InputError: It is no text, or too long for one document.
+            OSError: The file is truncated.
+            InputError: The file is not text, or is too long for one document.
         """
         raw = self.content()
         try:
@@ -143,7 +143,7 @@ class SourceFile:
 
 
 def undecoded(text: str) -> str | None:
-    """What is wrong with a text of ``SourceFile.lines`` that was no UTF-8; None if nothing is."""
+    """Return the error for a line of ``SourceFile.lines`` that was not UTF-8; None if it was."""
     found = None if text.isascii() else _ESCAPED.search(text)
     if not found:
         return None
@@ -153,19 +153,19 @@ def undecoded(text: str) -> str | None:
 
 
 def suffix_of(path: Path) -> str:
-    """The ending of a file's name in small letters, ``.gz`` left out."""
+    """Return the lower-case suffix of a file's name, without ``.gz``."""
     return Path(_unpacked(path.name)).suffix.lower()
 
 
 def stem_of(path: Path) -> str:
-    """A file's name without its endings: ``a.txt.gz`` is ``a``."""
+    """Return a file's name without its suffixes: ``a`` for ``a.txt.gz``."""
     return "stdin" if path == STDIN else Path(_unpacked(path.name)).stem
 
 
 def name_of(path: Path) -> str:
-    """A name that no other file has: its stem, and what is made of where it lies, as in ``a-0123456789``.
+    """Return a unique name for a file: its stem and a hash of its path, such as ``a-0123456789``.
 
-    Every time the same, until the file is moved.
+    The name stays the same until the file is moved.
     """
     if path == STDIN:
         return "stdin"
@@ -174,24 +174,24 @@ def name_of(path: Path) -> str:
 
 
 def written(path: Path) -> str:
-    r"""The path as a store can hold it: bytes that are not UTF-8 as ``\xff``."""
+    r"""Return the path as text that a store can hold, with bytes that are not UTF-8 as ``\xff``."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @contextmanager
 def opened(path: Path, name: str | None = None, look: Callable[[], None] = lambda: None) -> Generator[SourceFile]:
-    """A file, unpacked if it is packed with gzip.
+    """Open a file; a gzip file is unpacked.
 
     Args:
         path: The file; ``-`` is the standard input.
-        name: What a document is named by that has no id of its own, if not by the file's name.
-        look: Called again and again while it is read; what it raises ends that.
+        name: Base of the ids of documents without an id of their own. Default: the file's name.
+        look: Called repeatedly during reading; an exception that it raises stops the reading.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: The file cannot be read.
     """
     try:
-        # The standard input is kept, because a file is looked into before it is read.
+        # The standard input is saved, because a file is inspected before it is read.
         file = open_told(STANDARD_INPUT.keep() if path == STDIN else path)
     except (OSError, ValueError) as error:
         # ValueError: a path with a zero byte in it.
@@ -212,7 +212,7 @@ def _unpacked(name: str) -> str:
 
 
 class _Stream(io.RawIOBase):
-    """The bytes of a file, unpacked; where it breaks off, an ``OSError`` after the last of them."""
+    """The unpacked bytes of a file; if it is truncated, an ``OSError`` after the last byte."""
 
     def __init__(self, file: BinaryIO, look: Callable[[], None]) -> None:
         self._look = look
@@ -221,10 +221,10 @@ class _Stream(io.RawIOBase):
         self._buffer = memoryview(b"")
 
     def opening(self, most: int) -> bytes:
-        """Its first bytes, which stay to be read.
+        """Return the first bytes without consuming them.
 
         Raises:
-            OSError: There are none, for the file breaks off at once.
+            OSError: The file is truncated before its first byte.
         """
         head = bytearray()
         while len(head) < most and (chunk := next(self._chunks, None)) is not None:
@@ -252,27 +252,27 @@ class _Stream(io.RawIOBase):
 
     def _check(self) -> None:
         if self._bytes.damage:
-            raise OSError(f"expected a whole file; found that {self._bytes.damage}. Fetch it again")
+            raise OSError(f"expected a complete file; {self._bytes.damage}. Fetch it again")
 
 
 Item = Document | Deletion | Retraction | RecordError
-"""What a source holds: a document, word that others were withdrawn or retracted, or what was wrong with a record."""
+"""An item of a source: a document, a notice that others were deleted or retracted, or a record's error."""
 
 Numbered = tuple[int, Item]
-"""An item and the line on which it begins."""
+"""The line on which an item begins, and the item."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceForm:
-    """A form that documents come in.
+    """A file format for documents.
 
     Attributes:
-        summary: What a file of it looks like, as an error says it.
-        read: The items of a file. What raises there ends the file, not the run: ``RecordError`` or ``OSError``.
-        matches: Whether a file is of this form, told by its beginning, else by its name.
-        updates: Whether a document whose id came before replaces that one. Elsewhere it is an error.
-        may_be_empty: Whether a sound file may hold nothing, as a day without updates does.
-        read_abstracts: The same items with their abstracts alone, of a form whose documents have more.
+        summary: Description of the format for error messages.
+        read: Yields the items of a file. A ``RecordError`` or ``OSError`` that it raises ends the file, not the run.
+        matches: Whether a file has this format, from its beginning or else its name.
+        updates: Whether a document with a repeated id replaces the first. In other formats that is an error.
+        may_be_empty: Whether a valid file may hold nothing, such as the updates of a day without any.
+        read_abstracts: Like ``read``, but with only the abstracts; for formats that have full texts.
     """
 
     summary: str
@@ -283,7 +283,7 @@ class SourceForm:
     read_abstracts: Callable[[SourceFile], Iterator[Numbered]] | None = None
 
 
-# What may stand before the first element. A declaration may bring a subset of its own, in brackets.
+# What may come before the first element. A document type may have an internal subset in brackets.
 _PROLOGUE = re.compile(
     r"\s+|<\?(?:[^?]|\?(?!>))*\?>|<!--(?:[^-]|-(?!->))*-->|<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE
 )
@@ -291,7 +291,7 @@ _ELEMENT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 
 
 def root_of(opening: str) -> str | None:
-    """The name of the first element, without its namespace; None if the text does not begin as XML does."""
+    """Return the name of the first element without its namespace; None if the text does not begin like XML."""
     position = 0
     while found := _PROLOGUE.match(opening, position):
         position = found.end()

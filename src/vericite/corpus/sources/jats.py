@@ -1,4 +1,4 @@
-"""Articles in JATS, PubMed Central's XML: files of one, what efetch and OAI reply, chapters of the Bookshelf."""
+"""Read JATS, PubMed Central's XML: single articles, replies of efetch and OAI, and chapters of the Bookshelf."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _read(file: SourceFile, whole: bool = True) -> Iterator[Numbered]:
             yield from ((line, item) for item in _items(file, article, line, whole))
             _forget(article)
     except etree.XMLSyntaxError as error:
-        # The error itself may be no more than that there was no end.
+        # The last error may only say that the end is missing; the first shows the cause.
         first = next((entry for entry in articles.error_log if entry.level >= etree.ErrorLevels.ERROR), None)
         message, line = (first.message, first.line) if first else (error.msg, error.lineno or line)
-        problem = f"expected well-formed XML; found an error ({message.strip()}). What follows was not read"
+        problem = f"expected well-formed XML; found an error ({message.strip()}). The rest was not read"
         raise RecordError(file.path, max(line, 1), None, problem) from None
 
 
@@ -56,13 +56,13 @@ def _items(
         expected, found = ("an abstract or a body", "either") if whole else ("an abstract", "one")
         problem = f"expected {expected}; found {document.id!r} without {found}"
         yield RecordError(file.path, line, None, problem)
-    # What a notice retracts is retracted, though the notice itself may have no text.
+    # A notice counts even if it has no text of its own.
     if retraction := Retraction.by_notice(document.pmid, retracted_by(article)):
         yield retraction
 
 
 def _forget(article: _Element) -> None:
-    """Free the memory of an article. Its own node stays until the next one, for the parser goes on from there."""
+    """Free the memory of an article. Its node must stay until the next article: the parser continues from it."""
     article.clear(keep_tail=True)  # pyright: ignore[reportCallIssue]
     parent = article.getparent()
     while parent is not None and article.getprevious() is not None:
@@ -74,7 +74,7 @@ def _matches(file: SourceFile) -> bool:
 
 
 JATS = SourceForm(
-    "articles in JATS XML, as PubMed Central has them (.nxml, .xml)",
+    "articles in JATS XML, PubMed Central's format (.nxml, .xml)",
     _read,
     _matches,
     read_abstracts=partial(_read, whole=False),
@@ -82,7 +82,7 @@ JATS = SourceForm(
 
 
 _MATHML = "http://www.w3.org/1998/Math/MathML"
-# Figures and tables go with their captions: these are true only of what is not here.
+# Figures and tables are dropped with their captions, which make no sense without them.
 _APART = frozenset("""
     fig fig-group table-wrap table-wrap-group table-wrap-foot table array graphic media supplementary-material
     disp-formula disp-formula-group chem-struct-wrap chem-struct fn-group ref-list ref glossary code preformat
@@ -94,7 +94,7 @@ _WITHIN = frozenset("""
 _BLOCKS = frozenset("list def-list disp-quote boxed-text speech statement verse-group p sec".split())
 _NOTES = frozenset(("fn", "table-fn", "author-notes", "aff", "corresp", "other-ref"))
 
-# A citation stands between these until it is known what is around it. No text has them: they are for private use.
+# Marks around a citation until its context is known. They are private-use characters that no text has.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _CITED = f"{_OPEN}[^{_OPEN}{_CLOSE}]*{_CLOSE}"
 _AND = r"(?:\s|[,;–—−‐-]|and|&|to|see|also|e\.g\.|cf\.|reviewed in|for reviews?|refs?\.?|references?){0,12}"
@@ -113,9 +113,9 @@ _SIGNS = re.compile(r"[\s\d,;–—−‐\-*†‡()\[\]]*")
 
 
 def prepare(article: _Element) -> None:
-    """Take out of an article what is no running text, and mark what cites other works. It is changed in place."""
+    """Remove everything but running text from an article, in place, and mark citations of other works."""
     for element in article.iter():
-        tag = cast(object, element.tag)  # of an entity that was not resolved it is no text
+        tag = cast(object, element.tag)  # not a string for an unresolved entity
         if isinstance(tag, str) and tag.startswith("{") and not tag.startswith(f"{{{_MATHML}}}"):
             element.tag = tag.rpartition("}")[2]
     for formula in list(article.iter("inline-formula")):
@@ -133,7 +133,7 @@ def prepare(article: _Element) -> None:
 
 
 def blocks_of(element: _Element, level: int) -> Iterator[Block]:
-    """The headings and paragraphs within an element, its own title left out."""
+    """Yield the headings and paragraphs of an element, without the element's own title."""
     for child in element:
         tag = child.tag
         if tag == "sec":
@@ -145,7 +145,7 @@ def blocks_of(element: _Element, level: int) -> Iterator[Block]:
         elif tag == "def-item":
             yield ": ".join(filter(None, (text_of(part) for part in child)))
         elif tag == "boxed-text":
-            # A box stands anywhere; its headings would go on over what follows it.
+            # A box may be anywhere; its headings would apply to the text after it.
             for part in list(child.iter("p")):
                 yield from (block for block in _paragraph(part, level) if isinstance(block, str))
         elif tag in _BLOCKS or tag == "list-item":
@@ -155,12 +155,12 @@ def blocks_of(element: _Element, level: int) -> Iterator[Block]:
 
 
 def text_of(element: _Element) -> str:
-    """The text of an element on one line, citations of other works left out of it where they are no words of it."""
+    """Return the text of an element on one line, without citations that are not part of a sentence."""
     return _uncited(plain_text(element))
 
 
 def _paragraph(paragraph: _Element, level: int) -> Iterator[Block]:
-    """A paragraph, which a list or a quotation may cut into several."""
+    """Yield a paragraph, split where it contains a list or a quotation."""
     from lxml import etree
 
     part = etree.Element("p")
@@ -189,7 +189,7 @@ def _uncited(text: str) -> str:
 
 
 def _mark(link: _Element) -> None:
-    """Take a raised citation or a sign of a note out; put any other citation between marks."""
+    """Remove a superscript citation or a footnote sign; put marks around any other citation."""
     kind = link.get("ref-type")
     raised = next((parent for parent in link.iterancestors("sup") if parent.getparent() is not None), None)
     if kind in _NOTES:
@@ -211,7 +211,7 @@ def _mark(link: _Element) -> None:
 
 
 def _is_citation(raised: _Element) -> bool:
-    """Whether raised numbers that no one marked cite other works: several behind a word, or one behind its stop."""
+    """Whether unmarked superscript numbers are citations: several after a word, or one after punctuation."""
     before = raised.getprevious()
     parent = raised.getparent()
     text = before.tail if before is not None else parent.text if parent is not None else ""
@@ -223,14 +223,14 @@ def _is_citation(raised: _Element) -> bool:
 
 
 def _drop_joining_sign(link: _Element) -> None:
-    """The comma or dash that stands raised between two raised citations."""
+    """Remove a superscript comma or dash between two superscript citations."""
     sign = link.getnext()
     if sign is not None and sign.tag == "sup" and not len(sign) and _SIGN.fullmatch(sign.text or "") and not link.tail:
         _replace(sign, "")
 
 
 def _replace(element: _Element, words: str) -> None:
-    """Take an element out and put words in its place; what stands behind it stays."""
+    """Replace an element with words; the text after it is kept."""
     parent = element.getparent()
     if parent is None:
         return
@@ -248,7 +248,7 @@ def _all_text(element: _Element) -> Iterator[str]:
 
 
 def _own_text(formula: _Element) -> Iterator[str]:
-    """The text of a formula that is set in letters, not in TeX."""
+    """Yield the text of a formula that is plain text, not TeX."""
     if formula.text:
         yield formula.text
     for child in formula:
@@ -260,7 +260,7 @@ def _own_text(formula: _Element) -> Iterator[str]:
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# What advertises an article, or says it for others, is not what the article found.
+# Abstracts that advertise an article or rewrite it for other readers are not its findings.
 _NO_ABSTRACTS = frozenset(("graphical", "teaser", "toc", "video", "web-summary", "tweet", "editor-summary"))
 _TYPES = {
     "research-article": "Journal Article", "review-article": "Review", "systematic-review": "Systematic Review",
@@ -275,9 +275,9 @@ _FIRST_DATES = ("epub", "electronic", "epub-ppub", "ppub", "print", "pub", "coll
 
 
 def document_of(article: _Element, fallback: str, whole: bool = True) -> Document:
-    """The article as a document, named by its PMC id: its abstract alone may be there as a record of PubMed.
+    """Convert an article to a document. Its id is the PMC id, since a PubMed record may have the same abstract.
 
-    Where it is not to be ``whole``, its body is left out. The element is changed on the way.
+    Without ``whole``, the body is left out. The element is changed.
     """
     prepare(article)
     meta = _first(article, ".//article-meta", ".//book-part-meta")
@@ -292,7 +292,7 @@ def document_of(article: _Element, fallback: str, whole: bool = True) -> Documen
 
 
 def retracted_by(article: _Element) -> Iterator[str | None]:
-    """The PMIDs of the articles that this one retracts, if it is a notice; None for one that is told otherwise."""
+    """Yield the PMIDs of the articles that a notice retracts; None for an article without a PMID."""
     meta = _first(article, ".//article-meta")
     if meta is None or article.get("article-type") != "retraction":
         return
@@ -331,7 +331,7 @@ def _ids(meta: _Element) -> dict[str, str]:
     for element in meta.iterfind("article-id"):
         found.setdefault(element.get("pub-id-type") or "", text_of(element))
     for element in meta.iterfind("book-part-id"):
-        # A chapter's id is of the Bookshelf, though its kind is called pmcid: NBK430685.
+        # A chapter's id is a Bookshelf id (NBK430685), although its type says pmcid.
         found.setdefault("bookaccession", text_of(element))
     number = found.get("pmc", "")
     return found | ({"pmc": f"PMC{number}"} if number.isdecimal() else {})
@@ -354,7 +354,7 @@ def _date(meta: _Element) -> str | None:
         if date:
             dates.setdefault(kind, date)
     known = (dates[kind] for kind in _FIRST_DATES if kind in dates)
-    # When PMC set it free is no date of publication, unless there is no other.
+    # Fall back to other dates, such as the release by PMC, only if there is no publication date.
     return next(known, next(iter(dates.values()), None))
 
 
@@ -371,7 +371,7 @@ def _authors(meta: _Element) -> Iterator[str]:
 
 
 def _subtypes(meta: _Element) -> Iterator[str]:
-    """What the journal's own heading says where the type of the article does not: "Randomized Controlled Trial"."""
+    """Yield publication types from the journal's own headings, such as "Randomized Controlled Trial"."""
     for subject in meta.iterfind("article-categories/subj-group[@subj-group-type='heading']/subject"):
         yield text_of(subject)
 
@@ -388,7 +388,7 @@ def _blocks(article: _Element, meta: _Element | None, whole: bool) -> Iterator[B
 
 
 def _abstract(abstract: _Element) -> Iterator[Block]:
-    """An abstract in sections, whether these are marked or only printed: ``<bold>Methods:</bold> ...``."""
+    """Yield an abstract in sections, marked up or only printed: ``<bold>Methods:</bold> ...``."""
     blocks = list(blocks_of(abstract, 2))
     if any(isinstance(block, Heading) for block in blocks):
         yield from blocks

@@ -1,8 +1,8 @@
-"""PDF files as documents: read in the order in which people read them, each page known.
+"""Read PDF files in reading order, with the offset of each page.
 
-``pdf_process`` gives pieces of lines, ``pdf_lines`` makes lines of them, column after column. Here what stands on
-every page (running heads, page numbers) is left out, words cut by hyphens are put together, headings are told by their
-letters, and lists of references are cut off. What cannot be told is not guessed: a page that is a picture is named.
+``pdf_process`` extracts pieces of lines, and ``pdf_lines`` builds lines from them, column after column. This module
+removes running heads and page numbers, joins hyphenated words, detects headings by their letters, and drops reference
+lists. Pages without text, such as scans, are reported.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from vericite.records import Document, Section
 
 MOST_PAGES = 5_000
 MOST_PIECES = 10_000
-"""Pieces of a page. A full page has some hundred; one with more than these is named and left out."""
+"""Maximum pieces of a page. A full page has a few hundred; a page with more than this is reported and skipped."""
 SECONDS = 120
-"""What reading one file may take."""
+"""Maximum seconds to read a file."""
 MEMORY = 3 << 30
-"""Bytes that the process which reads it may map; PDFium itself and Python take less than one of these."""
+"""Maximum bytes that the reading process may map; PDFium and Python need less than a third."""
 
 
 @dataclass(slots=True)
 class PdfPages:
-    """What the process said of a file."""
+    """What the reading process found in a file."""
 
     title: str = ""
     lines: list[list[Line]] = field(default_factory=list[list[Line]])
@@ -49,7 +49,7 @@ class PdfPages:
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
     if not _matches(file):
-        raise InputError(f"expected a PDF; found {file.path}, which does not begin as one")
+        raise InputError(f"expected a PDF; found {file.path}, which does not begin with %PDF-")
     pages = _pages_of(file)
     if not any(pages.lines):
         raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
@@ -67,19 +67,19 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         yield (
             1,
             RecordError(
-                file.path, 0, None, f"expected text on every page; found only a picture on page {named}. {_RECOGNISE}"
+                file.path, 0, None, f"expected text on every page; found only an image on page {named}. {_RECOGNISE}"
             ),
         )
 
 
-_RECOGNISE = "Have its text recognised first, as with ocrmypdf, to have it read"
+_RECOGNISE = "Run text recognition on the file first, for example ocrmypdf"
 
 
 def _without_text(pages: PdfPages) -> str:
     if pages.broken:
         return f"of which no page can be read: {next(iter(pages.broken.values()))}"
     if pages.pictures:
-        return f"a scan: {len(pages.lines)} pages of pictures. {_RECOGNISE}"
+        return f"a scan: {len(pages.lines)} pages of images. {_RECOGNISE}"
     return "which has none"
 
 
@@ -87,7 +87,7 @@ def _pages_of(file: SourceFile) -> PdfPages:
     deadline = time.monotonic() + SECONDS
     said, code = _said_of(file, deadline)
     first = said[0] if said else {}
-    # What is too long says so behind the pages that were not.
+    # A file that is too long has its error after its pages.
     _refuse(file.path, next((line for line in (first, *said[-1:]) if "error" in line), None), bool(said), code)
     found = PdfPages(str(first.get("title", "")))
     for number, page in enumerate(said[1:], start=1):
@@ -104,11 +104,11 @@ def _pages_of(file: SourceFile) -> PdfPages:
 
 
 def _said_of(file: SourceFile, deadline: float) -> tuple[list[dict[str, Any]], int]:
-    """What the process says of a file, and how it ended."""
+    """Run the reading process; return its messages and its exit code."""
     limits = [str(limit) for limit in (MOST_PAGES, MOST_CHARACTERS, MOST_PIECES, MEMORY)]
-    # The file alone, not as a module: a package's imports would take longer than most PDFs.
+    # Run as a file, not as a module: the package's imports would take longer than most PDFs.
     command = [sys.executable, "-P", pdf_process.__file__, *limits]
-    # Given as a file: what a pipe had no room for yet would be lost where waiting is cut into pieces.
+    # Input is a file: with a pipe, repeated communicate() calls with a timeout would lose unsent input.
     with TemporaryFile() as given:
         given.write(file.content())
         given.seek(0)
@@ -122,7 +122,7 @@ _LOOK_EVERY = 0.2
 
 
 def _awaited(process: subprocess.Popen[bytes], file: SourceFile, deadline: float) -> bytes:
-    """All that a process prints; it ends where the reading does."""
+    """Return all output of a process, and kill it if the reading is cancelled."""
     try:
         while True:
             try:
@@ -136,7 +136,7 @@ def _awaited(process: subprocess.Popen[bytes], file: SourceFile, deadline: float
 def _check(file: SourceFile, deadline: float) -> None:
     file.look()
     if time.monotonic() > deadline:
-        raise InputError(f"expected a PDF that is read within {SECONDS} s; found {file.path}, which is not. Split it")
+        raise InputError(f"expected a PDF that can be read within {SECONDS} s; {file.path} takes longer. Split it")
 
 
 def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: int) -> None:
@@ -146,15 +146,15 @@ def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: in
     if kind == pdf_process.ABSENT:
         raise MissingExtraError("documents", "Reading PDF")
     if kind == pdf_process.PASSWORD:
-        raise InputError(f"expected a PDF that opens; found {path}, encrypted with a password. Save it without one")
+        raise InputError(f"expected a PDF without a password; found {path}, which has one. Save it without a password")
     if kind == pdf_process.TOO_LONG:
         limits = f"at most {MOST_PAGES:,} pages and {MOST_CHARACTERS:,} characters"
         raise InputError(f"expected a PDF of {limits}; found {path} with {found}. Split it")
     reason = found or f"reading it needs too much memory, or crashes (exit {code})"
-    raise InputError(f"expected a PDF that can be read; found {path}: {reason}. Save it anew, or as text")
+    raise InputError(f"expected a readable PDF; found {path}: {reason}. Save it again, or as text")
 
 
-# What stands on every page.
+# Removing what is repeated on every page.
 
 _NUMBER_ALONE = re.compile(r"\W*(?:page\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?\W*", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
@@ -162,7 +162,7 @@ _AT_THE_EDGE = 3
 
 
 def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without running heads and feet: what is nearly the same at the edge of several, and page numbers."""
+    """Remove running heads, running feet (nearly equal lines at the edges of several pages) and page numbers."""
     edges = [side for lines in pages for side in _edges(lines)]
     counts = Counter(place for lines in pages for place in {_place(line) for side in _edges(lines) for line in side})
     written = sum(1 for lines in pages if lines)
@@ -173,7 +173,7 @@ def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _outer(side: list[Line], counts: Counter[tuple[str, int]], enough: int, usual: float) -> Iterator[Line]:
-    """The lines of an edge, from the outside in, that stand apart from the page's own."""
+    """Yield the lines of an edge, from the outside in, that are set apart from the page's text."""
     apart = 0
     for number, (line, inner) in enumerate(pairwise(side), start=1):
         if abs(line.baseline - inner.baseline) > 1.6 * max(line.height, inner.height):
@@ -189,7 +189,7 @@ def _place(line: Line) -> tuple[str, int]:
 
 
 def _edges(lines: list[Line]) -> list[list[Line]]:
-    """The lines that are the highest and the lowest of a page, from the outside in."""
+    """Return the top and the bottom lines of a page, each from the outside in."""
     ordered = sorted(lines, key=lambda line: -line.baseline)
     return [ordered[: _AT_THE_EDGE + 1], ordered[::-1][: _AT_THE_EDGE + 1]]
 
@@ -199,7 +199,7 @@ def _edges(lines: list[Line]) -> list[list[Line]]:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together, all of one kind of letters."""
+    """Lines that belong together, in one font."""
 
     lines: list[Line]
     heading: int | None = None
@@ -207,17 +207,17 @@ class Paragraph:
 
     @property
     def first(self) -> Line:
-        """Its first line."""
+        """The first line."""
         return self.lines[0]
 
     @property
     def text(self) -> str:
-        """Its words on one line."""
+        """The text on one line."""
         return " ".join(line.text.strip() for line in self.lines)
 
     @property
     def is_ended(self) -> bool:
-        """Whether its last words end a sentence; told by its last lines, for it may grow over many pages."""
+        """Whether it ends with the end of a sentence; looks at two lines only, since a paragraph may be very long."""
         return bool(_ENDED.search(" ".join(line.text.strip() for line in self.lines[-2:])))
 
 
@@ -260,15 +260,15 @@ def _usual_height(lines: Sequence[Line]) -> float:
 
 def _leading(lines: Sequence[Line]) -> float:
     gaps = Counter(
-        round(one.baseline - two.baseline, 0)
-        for one, two in pairwise(lines)
-        if 0 < one.baseline - two.baseline < 3 * one.height
+        round(upper.baseline - lower.baseline, 0)
+        for upper, lower in pairwise(lines)
+        if 0 < upper.baseline - lower.baseline < 3 * upper.height
     )
     return float(gaps.most_common(1)[0][0]) if gaps else 0.0
 
 
 def _begins(before: Line, line: Line, leading: float) -> bool:
-    """Whether a line begins a paragraph."""
+    """Whether ``line`` begins a paragraph."""
     gap = before.baseline - line.baseline
     height = max(before.height, line.height)
     if gap <= 0 or gap > max(1.45 * leading, 1.1 * height) or min(len(before.pieces), 2) != min(len(line.pieces), 2):
@@ -285,7 +285,7 @@ def _begins(before: Line, line: Line, leading: float) -> bool:
 
 
 def _heading_level(paragraph: Paragraph, usual: float) -> int | None:
-    """How high a heading is by its letters, the highest 1; None for a paragraph that is none."""
+    """Return the level of a heading, 1 for the highest; None for a paragraph that is not a heading."""
     text, line = paragraph.text.strip(), paragraph.first
     if len(text) > _LONGEST_HEADING or len(paragraph.lines) > 4 or paragraph.is_row or len(line.pieces) > 2:
         return None
@@ -298,14 +298,14 @@ def _heading_level(paragraph: Paragraph, usual: float) -> int | None:
     shouted = text.isupper() and sum(char.isalpha() for char in text) >= 5
     if not (larger or known or ((line.bold or shouted) and len(text) <= 100 and line.height > 0.9 * usual)):
         return None
-    # By its number where it has one, else by its letters.
+    # By its number if it has one, otherwise by its letters.
     if number := re.match(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s", text):
         return 2 + number[1].count(".")
     return 1 if line.height > 1.5 * usual else 2 if larger or known or shouted else 3
 
 
 def _joined(paragraphs: list[Paragraph]) -> list[Paragraph]:
-    """With paragraphs that a column's or a page's end cut in two as one, what floats between them behind."""
+    """Join paragraphs split by the end of a column or a page; figures and tables between them come after."""
     result: list[Paragraph] = []
     open_: Paragraph | None = None
     for paragraph in paragraphs:
@@ -339,16 +339,16 @@ def _continues(open_: Paragraph, paragraph: Paragraph) -> bool:
 
 
 def _own_title(paragraphs: list[Paragraph], named: str) -> str:
-    """The largest words at the top of the first page, which are taken out; else the one that the file names."""
-    first = [it for it in paragraphs[:8] if it.first.page == paragraphs[0].first.page]
-    largest = max(first, key=lambda it: it.first.height, default=None)
+    """Remove and return the largest heading at the top of the first page, or return the title in the metadata."""
+    first = [paragraph for paragraph in paragraphs[:8] if paragraph.first.page == paragraphs[0].first.page]
+    largest = max(first, key=lambda paragraph: paragraph.first.height, default=None)
     if largest is not None and largest.heading is not None and not _SECTION.fullmatch(largest.text.strip()):
-        others = [it.first.height for it in paragraphs if it is not largest]
+        others = [paragraph.first.height for paragraph in paragraphs if paragraph is not largest]
         if not others or largest.first.height > 1.1 * median(others):
             paragraphs.remove(largest)
             return " ".join(joined_lines([line.text for line in largest.lines], Counter()))
     shown = " ".join(named.split())
-    beginning = " ".join(it.text for it in first[:3]).casefold()
+    beginning = " ".join(paragraph.text for paragraph in first[:3]).casefold()
     return shown if len(shown) > 8 and shown.casefold() in beginning else ""
 
 
@@ -376,13 +376,13 @@ def _document(name: str, title: str, paragraphs: list[Paragraph], pages: int) ->
 
 
 def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]:
-    """The headings and paragraphs, a mark before the first word of every page."""
+    """Yield the headings and paragraphs, with a mark before the first word of every page."""
     page = 0
     after_references: Line | None = None
     for paragraph in paragraphs:
         line = paragraph.first
         if paragraph.heading is not None:
-            text = " ".join(it.text.strip() for it in paragraph.lines)
+            text = " ".join(line.text.strip() for line in paragraph.lines)
             if after_references is not None and not _is_like(after_references, line):
                 continue
             level = 1 if _SECTION.fullmatch(text) else paragraph.heading
@@ -396,7 +396,7 @@ def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]
             text = line.text.strip()
             if line.page != page:
                 page = line.page
-                # Behind the rest of a word that was cut, which is put together with its beginning.
+                # Place the mark after the rest of a hyphenated word, which is joined to its beginning.
                 cut = re.match(r"\w*", text) if texts and texts[-1].endswith("-") else None
                 at = cut.end() if cut else 0
                 text = f"{text[:at]}{chr(PAGE_MARK + page)}{text[at:]}"
@@ -407,12 +407,12 @@ def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]
             yield from joined_lines(texts, words)
 
 
-def _is_like(one: Line, other: Line) -> bool:
-    """Whether two headings are of the same letters, or the second of larger ones."""
+def _is_like(first: Line, second: Line) -> bool:
+    """Whether the second of two headings has the same font as the first, or a larger one."""
     return (
-        other.height > 0.95 * one.height
-        and (other.bold or not one.bold)
-        and (other.text.isupper() or not one.text.isupper())
+        second.height > 0.95 * first.height
+        and (second.bold or not first.bold)
+        and (second.text.isupper() or not first.text.isupper())
     )
 
 

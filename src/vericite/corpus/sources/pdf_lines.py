@@ -1,4 +1,4 @@
-"""The lines of a PDF's page out of its pieces, in the order in which they are read: column after column."""
+"""Build the lines of a PDF page from its pieces in reading order, column after column."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from vericite.corpus.sources.entry import without_controls
 from vericite.records import storable
 
 PAGE_MARK = 0xF0000
-"""Character ``PAGE_MARK + n`` stands where page n begins until its offset is known; no text has it."""
+"""Character ``PAGE_MARK + n`` marks the beginning of page n until its offset is known; it occurs in no text."""
 MARKS = re.compile("[\U000f0000-\U000fffff]")
 
 
 @dataclass(slots=True)
 class PdfPiece:
-    """Words that stand together on a line: where, how high, and whether they are bold."""
+    """Words close together on a line, with their position, letter height, and whether they are bold."""
 
     text: str
     left: float
@@ -31,45 +31,45 @@ class PdfPiece:
 
 @dataclass(slots=True)
 class Line:
-    """The pieces on one height of a column, from left to right; several are cells of a table."""
+    """The pieces of a line of a column, from left to right; several pieces are table cells."""
 
     pieces: list[PdfPiece]
     page: int
 
     @property
     def left(self) -> float:
-        """Where it begins."""
+        """Left edge of the line."""
         return self.pieces[0].left
 
     @property
     def right(self) -> float:
-        """Where it ends."""
+        """Right edge of the line."""
         return max(piece.right for piece in self.pieces)
 
     @property
     def baseline(self) -> float:
-        """How high it stands."""
+        """Vertical position of the line."""
         return median(piece.baseline for piece in self.pieces)
 
     @property
     def height(self) -> float:
-        """The height of its largest letters."""
+        """Height of the largest letters."""
         return max(piece.height for piece in self.pieces)
 
     @property
     def bold(self) -> bool:
-        """Whether most of it is bold."""
+        """Whether most letters are bold."""
         letters = sum(len(piece.text) for piece in self.pieces)
         return 2 * sum(len(piece.text) for piece in self.pieces if piece.bold) > letters
 
     @property
     def text(self) -> str:
-        """Its words; cells of a table with commas between them."""
+        """The text of the line, with commas between table cells."""
         return ", ".join(piece.text.strip() for piece in self.pieces)
 
 
 def lines_of(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
-    """The lines of a page in the order in which they are read."""
+    """Return the lines of a page in reading order."""
     pieces = [
         PdfPiece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
         for text, left, right, baseline, height, bold in given
@@ -82,12 +82,12 @@ def lines_of(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
 
 
 def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
-    """Pieces that follow each other on a line as one, raised and lowered numbers as they are read."""
+    """Merge adjacent pieces of a line, with superscript and subscript numbers written out."""
     merged: list[PdfPiece] = []
-    # Those that a piece further right may still go on with.
+    # Pieces that a piece further right may still continue.
     near: list[PdfPiece] = []
     highest = max((piece.height for piece in pieces), default=0.0)
-    for piece in sorted(pieces, key=lambda it: (it.left, -it.baseline)):
+    for piece in sorted(pieces, key=lambda piece: (piece.left, -piece.baseline)):
         near = [other for other in near[-_NEAR:] if piece.left - other.right < _FAR * highest]
         before = _before(near, piece)
         if before is None:
@@ -105,12 +105,12 @@ def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
 
 _NEAR = 400
 _FAR = 0.9
-"""Gaps wider than so many heights part two pieces."""
+"""Gaps wider than this many letter heights separate two pieces."""
 _LONGEST_LINE = 10_000
 
 
 def _before(near: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
-    """The piece that this one goes on with, on the same line and close behind."""
+    """Return the piece that ``piece`` continues, on the same line and close to it."""
     for other in reversed(near):
         height = max(other.height, piece.height)
         small = min(other.height, piece.height) < 0.85 * height
@@ -127,7 +127,7 @@ _UNIT = re.compile(r"(?:\b|/)[kcm]?m\Z")
 
 
 def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
-    """What a piece adds to the text before it."""
+    """Return the text that a piece adds to the piece before it."""
     space = " " if gap > 0.15 * piece.height and not before.text.endswith(" ") else ""
     raised = piece.height < 0.85 * before.height and piece.baseline > before.baseline + 0.15 * before.height
     if not raised:
@@ -140,13 +140,13 @@ def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
     if _NUMBERS.fullmatch(piece.text) and not (
         _UNIT.search(stem, max(0, len(stem) - 4)) and piece.text.strip() in ("2", "3")
     ):
-        # A citation of another work, which is no word of this one.
+        # A citation of another work is not part of the text.
         return " " if piece.text.endswith(" ") else ""
     return piece.text
 
 
 def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]:
-    """The pieces in the order of reading: columns one after the other, between what goes across them."""
+    """Yield the pieces in reading order: column after column, between pieces that span the columns."""
     gutter = _gutter(pieces) if depth < 3 else None
     if gutter is None:
         yield pieces
@@ -156,7 +156,7 @@ def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]
         if piece.left < gutter < piece.right:
             across.setdefault(piece.baseline, []).append(piece)
     heights = sorted(across)
-    # By the nearest height above it that something crosses at.
+    # Key: the nearest height above at which a piece spans the columns.
     bands: dict[float, list[PdfPiece]] = {}
     for piece in pieces:
         if not piece.left < gutter < piece.right:
@@ -172,18 +172,18 @@ def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]
 
 
 _FEWEST = 3
-"""Lines beside each other from which on they are columns."""
+"""Minimum lines on each side for two columns."""
 
 
 def _gutter(pieces: list[PdfPiece]) -> float | None:
-    """Where a column ends and the next begins, if most lines end before it or begin behind it."""
+    """Return the position between two columns, if most lines end before it or begin after it."""
     if len(pieces) < 2 * _FEWEST:
         return None
     ends = sorted(piece.right for piece in pieces)
     begins = sorted(piece.left for piece in pieces)
     low, high = begins[0], max(ends)
-    left_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: it.right))
-    right_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: -it.left))
+    left_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda piece: piece.right))
+    right_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda piece: -piece.left))
     best: tuple[float, float] | None = None
     for right in sorted({round(end, 0) for end in ends}):
         place = right + 2
@@ -194,7 +194,7 @@ def _gutter(pieces: list[PdfPiece]) -> float | None:
         crossing = len(pieces) - lefts - rights
         if min(lefts, rights) < _FEWEST or crossing > 0.5 * (lefts + rights):
             continue
-        # Cells of a table are short, lines of a column are nearly as wide as it.
+        # Table cells are short; lines of a column are nearly as wide as the column.
         wide_left = left_widths[lefts - 1] / max(place - low, 1)
         wide_right = right_widths[rights - 1] / max(high - begins[first], 1)
         if min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45:
@@ -204,7 +204,7 @@ def _gutter(pieces: list[PdfPiece]) -> float | None:
 
 
 def _medians(values: Iterable[float]) -> list[float]:
-    """The median of the first value, of the first two, and so on."""
+    """Return the running medians: of the first value, of the first two, and so on."""
     ordered: list[float] = []
     found: list[float] = []
     for value in values:
@@ -216,10 +216,10 @@ def _medians(values: Iterable[float]) -> list[float]:
 
 def _in_rows(pieces: list[PdfPiece], page: int) -> Iterator[Line]:
     row: list[PdfPiece] = []
-    for piece in sorted(pieces, key=lambda it: -it.baseline):
+    for piece in sorted(pieces, key=lambda piece: -piece.baseline):
         if row and row[0].baseline - piece.baseline > 0.5 * max(row[0].height, piece.height) * 0.7:
-            yield Line(sorted(row, key=lambda it: it.left), page)
+            yield Line(sorted(row, key=lambda piece: piece.left), page)
             row = []
         row.append(piece)
     if row:
-        yield Line(sorted(row, key=lambda it: it.left), page)
+        yield Line(sorted(row, key=lambda piece: piece.left), page)

@@ -1,8 +1,8 @@
-"""The pieces of text on a PDF's pages, read by PDFium in a process of its own.
+"""Extract the pieces of text on a PDF's pages with PDFium, in a separate process.
 
-A file made to harm may crash PDFium, fill the memory or never end. So ``vericite.corpus.sources.pdf`` runs this file as
-a program with limits, and reads what it prints: a line of JSON a page. It loads nothing of VeriCite, so that it starts
-in a moment.
+A malicious file may crash PDFium, fill the memory or take forever. So ``vericite.corpus.sources.pdf`` runs this file as
+a program with limits, and reads its output: one line of JSON per page. It imports nothing from VeriCite, so that it
+starts quickly.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 
 PASSWORD, BROKEN, TOO_LONG, ABSENT = "password", "broken", "too long", "absent"
-"""Why a file has no pages for us."""
+"""Reasons why a file cannot be read."""
 
 _HYPHENS = "\x02\ufffe\u00ad"
-"""What PDFium makes of a hyphen at the end of a line."""
+"""Characters that PDFium returns for a hyphen at the end of a line."""
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _APART = 0.9
-"""Gaps wider than so many heights of a letter part two pieces; gutters between columns are wider than this."""
+"""Gaps wider than this many letter heights separate two pieces; gaps between columns are wider than this."""
 _SPACE = 0.13
-"""Gaps wider than so many heights of a letter part two words where the file has no space."""
+"""Gaps wider than this many letter heights separate two words if the file has no space."""
 _QUARTER = 1.5707963
 
 
 class Glyph(NamedTuple):
-    """A character, turned so that its line runs from left to right."""
+    """A character, rotated so that its line runs from left to right."""
 
     char: str
     left: float
@@ -45,7 +45,7 @@ class Glyph(NamedTuple):
 def main() -> None:
     """Read the file on the standard input and print its pages.
 
-    The arguments are the most pages, characters, pieces of a page, and bytes.
+    The arguments are the maximum numbers of pages, of characters, of pieces on a page, and of bytes of memory.
     """
     most_pages, most_characters, most_pieces, most_bytes = (int(argument) for argument in sys.argv[1:5])
     try:
@@ -94,7 +94,7 @@ def _say(values: dict[str, Any]) -> None:
 def _title(document: Any) -> str:
     try:
         return str(document.get_metadata_dict().get("Title", ""))[:500]
-    except Exception:  # whatever a broken file's metadata does is no reason to lose its text
+    except Exception:  # broken metadata is no reason to lose the text
         return ""
 
 
@@ -111,7 +111,7 @@ def _page(document: Any, number: int, most: int, most_pieces: int) -> tuple[dict
     usual = max(range(4), key=angles.count)
     pieces = list(islice(_pieces(glyph for angle, glyph in found if angle == usual), most_pieces + 1))
     if len(pieces) > most_pieces:
-        raise ValueError(f"more than {most_pieces:,} pieces of text, each at a place of its own. Save its text as .txt")
+        raise ValueError(f"more than {most_pieces:,} pieces of text, each placed separately. Save its text as .txt")
     has_image = len(angles) < 20 and any(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
     text.close()
     page.close()
@@ -119,7 +119,7 @@ def _page(document: Any, number: int, most: int, most_pieces: int) -> tuple[dict
 
 
 def _glyphs(raw: Any, text: Any, count: int) -> Iterator[tuple[int, Glyph]]:
-    """The characters of a page in the order of the file, each with the quarter turn of its line."""
+    """Yield the characters of a page in file order, each with the rotation of its line in quarter turns."""
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     for index in range(count):
@@ -143,7 +143,7 @@ Box = tuple[float, float, float, float]
 
 
 def _turned(angle: int, box: Box, origin: tuple[float, float]) -> tuple[Box, float]:
-    """A box, and the height of the baseline, as they lie when the writing runs from left to right."""
+    """Rotate a box and a baseline so that the text runs from left to right."""
     left, bottom, right, top = box
     x, y = origin
     if angle == 1:
@@ -156,7 +156,7 @@ def _turned(angle: int, box: Box, origin: tuple[float, float]) -> tuple[Box, flo
 
 
 def _pieces(glyphs: Iterable[Glyph]) -> Iterator[list[Any]]:
-    """Characters that stand close together on a line: their text, left, right, baseline, height, whether it is bold."""
+    """Group characters close together on a line: yield text, left, right, baseline, height and whether it is bold."""
     held: list[Glyph] = []
     for glyph in glyphs:
         if held and not _goes_on(held[-1], glyph):
@@ -171,7 +171,7 @@ def _goes_on(last: Glyph, glyph: Glyph) -> bool:
     level = abs(last.baseline - glyph.baseline) < 0.08 * height
     alike = abs(last.height - glyph.height) < 0.12 * height and last.bold == glyph.bold
     gap = glyph.left - last.right
-    # The letters of a ligature share its box; an accent or a letter set closely goes back a little.
+    # The letters of a ligature share its box; an accent or a tightly set letter goes back a little.
     return level and (alike or glyph.char == " ") and (-0.5 * height < gap < _APART * height or glyph.left == last.left)
 
 

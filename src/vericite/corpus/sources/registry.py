@@ -1,4 +1,4 @@
-"""The forms by name, and the one way from a file to its documents."""
+"""The registry of document formats, and the functions that read files and folders with them."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ PUBMED = SourceForm("PubMed's XML: a baseline or update file, or what efetch rep
 
 AUTO = "auto"
 PMIDS = "pmids"
-"""What ``form_of`` says of a list of PMIDs; it holds no documents."""
+"""Format name that ``form_of`` returns for a list of PMIDs, which holds no documents."""
 
 _OWN: dict[str, SourceForm] = {
-    # First, because nothing in them is text.
+    # First, because these are binary.
     "pdf": PDF,
     "docx": DOCX,
     "pubmed": PUBMED,
@@ -71,10 +71,10 @@ _OWN: dict[str, SourceForm] = {
 _ANY_TEXT = ("markdown", "text")
 
 SOURCES = Registry("form of documents", _OWN, "vericite.document_sources", SourceForm, last=_ANY_TEXT)
-"""Forms of documents, in the order in which ``auto`` tries them; another package brings a ``SourceForm``."""
+"""Document formats, in the order in which ``auto`` tries them. Other packages may add a ``SourceForm``."""
 
 READERS = 5
-"""To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
+"""Version of the readers. Raise it when a reader's output changes, so that stores read their files again."""
 
 _NO_TEXTS = ("pdf", "docx")
 
@@ -87,22 +87,22 @@ def documents_in(
     abstracts: bool = False,
     look: Callable[[], None] = lambda: None,
 ) -> Iterator[Item]:
-    """Stream what a file holds; a record that cannot be used comes out as its error.
+    """Yield the items of a file, and an error for each record that cannot be used.
 
-    Two documents of one id are an error of the second, but in PubMed's own forms, where it is the newer one.
-    Where a file breaks off, or goes on as something else, what came before stands and an error comes last.
+    A repeated id is an error of the later document, except in PubMed's own formats, where it is a newer version. If
+    a file is truncated or continues in another format, the items before that point are yielded, then an error.
 
     Args:
-        path: The file, packed with gzip or not.
-        format: A name of ``SOURCES``; ``auto`` goes by the file's beginning, then by its name.
-        on_format: Told which form ``auto`` took, once it is known.
-        name: What a document is named by that has no id of its own; the file's name without its ending otherwise.
-        abstracts: Take of articles in full text their abstracts alone.
-        look: Called again and again while the file is read, also within a document; what it raises ends the reading.
+        path: The file, compressed with gzip or not.
+        format: A name in ``SOURCES``; ``auto`` detects the format from the file's beginning, then from its name.
+        on_format: Called with the format that ``auto`` detected.
+        name: Base of the ids of documents without an id. Default: the file's name without its suffix.
+        abstracts: Read only the abstracts of full-text articles.
+        look: Called repeatedly during reading, also within a document; an exception that it raises stops the reading.
 
     Raises:
-        InputError: The file cannot be read, is empty, is of no form known, or holds nothing that could be read; or
-            ``abstracts`` is asked of a form that has no full texts.
+        InputError: The file cannot be read, is empty, has an unknown format, or holds no documents; or ``abstracts``
+            is set for a format without full texts.
     """
     if format != AUTO and format not in SOURCES:
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
@@ -110,19 +110,19 @@ def documents_in(
 
 
 def form_of(path: Path) -> str:
-    """The form that a file is of: a name of ``SOURCES``, or ``pmids``.
+    """Detect the format of a file: a name in ``SOURCES``, or ``pmids``.
 
     Raises:
-        InputError: The file cannot be read, is empty, or is of no form known.
+        InputError: The file cannot be read, is empty, or has an unknown format.
     """
     with opened(path) as file:
         return _recognised(file)
 
 
 def form_in_folder(path: Path) -> tuple[str | None, str]:
-    """The form of a file that nobody named, or None and, in a few words, why it is taken for none of documents.
+    """Detect the format of a file found in a folder, or return None and a short reason why it is skipped.
 
-    A text is one only by its ending: ``LICENSE`` and ``Makefile`` are texts too.
+    A text file counts only with a suffix, because ``LICENSE`` and ``Makefile`` are text files too.
 
     Raises:
         InputError: The file cannot be read.
@@ -135,7 +135,7 @@ def form_in_folder(path: Path) -> tuple[str | None, str]:
         except InputError:
             return None, file.known_kind or _kind_of(file)
         if form in _ANY_TEXT and not file.suffix:
-            return None, "its name has no ending such as .txt; name it itself to take it"
+            return None, "its name has no suffix such as .txt; name the file itself to read it"
         return form, ""
 
 
@@ -161,22 +161,22 @@ def _documents(
         form = SOURCES[chosen]
         read = form.read_abstracts if abstracts else form.read
         if read is None:
-            raise InputError(f"expected {JATS.summary} to take the abstracts of; found {path}, {form.summary}")
+            raise InputError(f"expected {JATS.summary} to read abstracts from; found {path}, {form.summary}")
         items = _to_the_end(path, read(file))
         empty = True
         for line, item in items if form.updates else _each_id_once(path, items):
             empty = False
             if isinstance(item, Document) and not item.title.strip() and not item.text.strip():
-                problem = f"expected a title or a text; found {item.id!r:.80} with neither. It is left out"
+                problem = f"expected a title or a text; found {item.id!r:.80} with neither. It is skipped"
                 yield RecordError(path, line, None, problem)
             else:
                 yield item
         if empty and not form.may_be_empty:
-            raise InputError(f"expected {form.summary}; found {path} with no document in it")
+            raise InputError(f"expected {form.summary}; found no documents in {path}")
 
 
 def _to_the_end(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
-    """The items; what ends a file before its end is an item too, if any came before."""
+    """Yield the items; an error after the first item becomes the last item."""
     line = 0
     try:
         for item in items:
@@ -189,14 +189,14 @@ def _to_the_end(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
     except OSError as error:
         if not line:
             raise InputError(f"expected a readable file; found {path}: {error}") from None
-        yield line, RecordError(path, line, None, f"{error}. What follows this line was not read")
+        yield line, RecordError(path, line, None, f"{error}. The file was not read beyond this line")
 
 
 def _each_id_once(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
     seen: set[str] = set()
     for line, item in items:
         if isinstance(item, Document) and item.id in seen:
-            yield line, RecordError(path, line, "id", f"expected an id of its own; {item.id!r} came before")
+            yield line, RecordError(path, line, "id", f"expected a unique id; {item.id!r} was used before")
             continue
         if isinstance(item, Document):
             seen.add(item.id)
@@ -210,7 +210,7 @@ def _recognised(file: SourceFile) -> str:
         if SOURCES[name].matches(file):
             return name
     if kind := file.known_kind:
-        raise InputError(f"expected a text; found {file.path}, {kind}")
+        raise InputError(f"expected text; found {file.path}, {kind}")
     if lists_pmids(file):
         return PMIDS
     for name, form in SOURCES.items():
@@ -224,24 +224,23 @@ def _kind_of(file: SourceFile) -> str:
         return "binary"
     if root := root_of(file.opening):
         return f"XML or HTML whose first element is {root[:40]!r}"
-    return f"of no known form, its ending {file.suffix!r}"
+    return f"of an unknown format, with the suffix {file.suffix!r}"
 
 
 class UnknownForm(InputError):
-    """A file of documents is of no form known.
+    """A file has no known document format.
 
     Attributes:
-        without_options: The message for someone who has no command line.
+        without_options: The message without command-line options, for other interfaces.
     """
 
     def __init__(self, problem: str) -> None:
         forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
         self.without_options = (
-            f"{problem}. Send one of these forms, with the usual end of its name: {', '.join(SOURCES)}"
+            f"{problem}. Send one of these formats, with the usual suffix in its name: {', '.join(SOURCES)}"
         )
         super().__init__(
-            f"{problem}. The end of its name, or the form that is asked for (--format), has to say which of these it "
-            f"is. {forms}"
+            f"{problem}. Choose one of these formats with the suffix of its name or with --format. {forms}"
         )
 
 
@@ -251,8 +250,8 @@ class DocumentFile:
 
     Attributes:
         path: The file.
-        format: A name of ``SOURCES``, or ``pmids``.
-        name: What a document in it is named by that has no id of its own, no two files alike.
+        format: A name in ``SOURCES``, or ``pmids``.
+        name: Base of the ids of documents without an id of their own; unique for each file.
     """
 
     path: Path
@@ -265,26 +264,25 @@ class PassedOver:
     """A file of a folder that is not read.
 
     Attributes:
-        path: The file, from the folder on.
-        reason: Why, in a few words.
+        path: The file, relative to the folder.
+        reason: Why it is not read, in a few words.
     """
 
     path: Path
     reason: str
 
     def __str__(self) -> str:
-        """What the user is told of it."""
+        """Return the message for the user."""
         return f"{self.path}: no documents ({self.reason})"
 
 
 def sources_in(path: Path) -> Iterator[DocumentFile | PassedOver]:
-    """Stream the files of a folder and the folders in it, in order of their names; a file alone is itself.
+    """Yield the files of a folder and its subfolders, sorted by path; for a file, yield only that file.
 
-    Hidden files and folders are skipped, links to folders not followed, nor links to files that lead out of the
-    folder.
+    Hidden files and folders, links to folders, and links to files outside the folder are skipped.
 
     Raises:
-        InputError: There is no such file or folder, or the folder holds no file.
+        InputError: The file or folder does not exist, or the folder has no files.
     """
     if not path.is_dir():
         yield DocumentFile(path, form_of(path), name_of(path))
@@ -313,5 +311,5 @@ def _files(folder: Path) -> Iterator[Path]:
 
     for parent, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        # A pipe or a socket would be waited for.
+        # Only regular files: reading a pipe or a socket would block.
         yield from (file for name in files if not name.startswith(".") and (file := Path(parent, name)).is_file())

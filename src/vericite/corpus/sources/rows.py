@@ -1,7 +1,7 @@
-"""Documents in rows: objects in JSON and rows of tables, which have fields of the same names; and lists of PMIDs.
+"""Read documents from JSON objects and table rows, which share field names; also read lists of PMIDs.
 
-JSON is one object a line or one list: our own, an id and a text, the chunks of MedRAG. Tables are CSV and TSV, their
-columns told by their names.
+JSON has one object per line, or one list: our documents, an id and a text, or MedRAG's chunks. Tables are CSV and TSV,
+with columns recognized by name.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def _read_json(file: SourceFile) -> Iterator[Numbered]:
 
 
 def _bounded(file: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-    """The lines of a list, which is read as one, empty ones put back; one that fills the memory is refused."""
+    """Yield the lines of a multi-line list, with empty lines restored; refuse a list that would fill the memory."""
     read = last = 0
     for number, line in lines:
         read += len(line) + OF_A_LINE
         if read > _LONGEST_LIST:
             problem = (
-                f"expected a list of at most {_LONGEST_LIST:,} bytes; found a longer one. Write one document a line"
+                f"expected a list of at most {_LONGEST_LIST:,} bytes; found a longer list. Write one document per line"
             )
             raise RecordError(file.path, number, None, problem)
         yield "\n" * (number - last if last else 0) + line
@@ -56,7 +56,7 @@ def _bounded(file: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[str
 
 
 def _listed(file: SourceFile, number: int, text: str) -> Iterator[Numbered]:
-    """The documents of a list that goes over many lines; the line told of them is the one on which it begins."""
+    """Yield the documents of a multi-line list; their line number is the first line of the list."""
     values = _list_in(text.strip())
     if values is None:
         line, problem = json_fault(text) or (1, "expected one JSON list; found something after its end")
@@ -66,12 +66,12 @@ def _listed(file: SourceFile, number: int, text: str) -> Iterator[Numbered]:
 
 
 def _of_list(file: SourceFile, number: int, value: object) -> Document | RecordError:
-    """A document that stands in a list."""
+    """Read a document from a value of a list."""
     if not isinstance(value, dict):
         found = json.dumps(value)
         found = found if len(found) <= 80 else found[:77] + "..."
         return RecordError(file.path, number, None, f"expected a JSON object in the list; found {found}")
-    # A byte that is no UTF-8 would come out of JSON as an escape, which is told of as another fault.
+    # Check before JSON escapes a byte that is not UTF-8, which would hide the real problem.
     if problem := undecoded(json.dumps(value, ensure_ascii=False)):
         return RecordError(file.path, number, None, problem)
     if isinstance(value, SeveralValues):
@@ -103,12 +103,12 @@ def _document(line: str, path: Path, number: int, fallback: str) -> Document:
     if fields.get("retracted") is True:
         document = document.model_copy(update={"retracted": True})
     if not document.text:
-        raise RecordError(path, number, None, "expected a text; found none in any of the fields that hold one")
+        raise RecordError(path, number, None, "expected a text; found none in any text field")
     return _with_pmid(document)
 
 
 def _with_pmid(document: Document) -> Document:
-    """MedRAG's own script writes a PMID as the id: ``PMID:123``."""
+    """Take the PMID from an id such as ``PMID:123``, as MedRAG's script writes it."""
     if document.pmid is None and document.id.upper().startswith("PMID:") and document.id[5:].isdecimal():
         return document.model_copy(update={"pmid": document.id[5:]})
     return document
@@ -124,9 +124,9 @@ def _is_csl(fields: Mapping[str, Any]) -> bool:
 
 
 def _of_csl(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """An item of CSL JSON under our names. Its id is a key for citing that each program makes of its own.
+    """Rename the fields of a CSL JSON item to ours.
 
-    The same article comes from another program without that key; a PMID or a DOI names it in both.
+    Its id is a citation key that each program makes up; a PMID or a DOI identifies the article in all of them.
     """
     parts = items_in(dict_of(fields.get("issued")).get("date-parts"))
     day = [str(part).zfill(2) for part in items_in(parts[0])[:3]] if parts else []
@@ -152,7 +152,7 @@ def _is_json(text: str) -> bool:
 
 
 def _list_in(text: str) -> list[object] | None:
-    """The values of a list; None for what is no list."""
+    """Parse a JSON list; None if the text is not a list."""
     if not text.startswith("["):
         return None
     try:
@@ -169,15 +169,15 @@ def _is_json_file(file: SourceFile) -> bool:
 
 
 JSON_LINES = SourceForm(
-    'documents in JSON, one a line: {"id": ..., "text": ..., "title": ...}, a document of ours, '
-    '{"pmid", "title", "abstract"} or a chunk of MedRAG {"id", "title", "content"}',
+    'documents in JSON, one per line: {"id": ..., "text": ..., "title": ...}, a VeriCite document, '
+    '{"pmid", "title", "abstract"} or a MedRAG chunk {"id", "title", "content"}',
     _read_json,
     _is_json_file,
 )
 
 
 def first_row(text: str, delimiter: str) -> tuple[str, ...]:
-    """The cells of a table's first row that is not empty."""
+    """Return the cells of the first row that is not empty."""
     lines = enumerate(chain(text.split("\n")), start=1)
     return next((row.cells for row in rows(lines, delimiter) if not row.problem), ())
 
@@ -187,18 +187,18 @@ _OF_PUBMED = frozenset(("pmid", "title", "citation", "firstauthor", "createdate"
 
 
 def header_of(opening: str) -> tuple[str, tuple[str, ...]]:
-    """The delimiter of a table and the names of its columns: whichever splits its first row into most names known."""
+    """Return the delimiter and the column names: the delimiter that gives the most known names in the first row."""
     found = ((sign, first_row(opening, sign)) for sign in _DELIMITERS)
     return max(found, key=lambda pair: (_known(pair[1]), len(pair[1]) > 1))
 
 
 def is_pubmed_export(header: Sequence[str]) -> bool:
-    """Whether a table is what PubMed saves as CSV, which has no abstracts."""
+    """Whether a table is PubMed's CSV export, which has no abstracts."""
     return _OF_PUBMED.issubset(map(folded, header))
 
 
 def _known(header: Sequence[str]) -> int:
-    # "a,b" is no spelling of the name "ab".
+    # "a,b" is not a spelling of the name "ab".
     whole = (name for name in header if not any(sign in name for sign in _DELIMITERS))
     return len({field for name in whole if (field := field_of(name))})
 
@@ -216,7 +216,7 @@ def _reader(delimiter: str | None) -> SourceForm:
         return (sign == "\t") == bool(delimiter) and _known(header) >= 2 and _names_text(header)
 
     summary = (
-        f"a table ({name}) whose first row names its columns: id or PMID, title, abstract or text, journal, year ..."
+        f"a table ({name}) with column names in the first row: id or PMID, title, abstract or text, journal, year ..."
     )
     return SourceForm(summary, read, matches)
 
@@ -244,12 +244,12 @@ def _in_row(file: SourceFile, header: Sequence[str], row: TableRow) -> Document 
 
 def _unfit(header: Sequence[str], row: TableRow) -> str | None:
     if any(cell.strip() for cell in row.cells[len(header) :]) or len(row.cells) < len(header) - _spare(header):
-        return f"expected {len(header)} cells, as many as columns; found {len(row.cells)}"
+        return f"expected {len(header)} cells, one per column; found {len(row.cells)}"
     return next((found for cell in row.cells if (found := undecoded(cell))), None)
 
 
 def _spare(header: Sequence[str]) -> int:
-    """How many columns at the end have no name; rows need no cells for these."""
+    """Return the number of unnamed columns at the end; rows need no cells for these."""
     return next((index for index, name in enumerate(reversed(header)) if name.strip()), 0)
 
 
@@ -260,8 +260,8 @@ def _names_text(header: Sequence[str]) -> bool:
 def _no_text(file: SourceFile, header: Sequence[str]) -> InputError:
     if is_pubmed_export(header):
         return InputError(
-            f"expected a table with a column of abstracts; found {file.path}, which PubMed saved as CSV, and that has "
-            "none. Save it there in the format PubMed (.nbib), or fetch its PMIDs"
+            f"expected a table with a column of abstracts; found {file.path}, a CSV export of PubMed, which has none. "
+            "Save it in PubMed format (.nbib) instead, or fetch its PMIDs"
         )
     shown = ", ".join(repr(name.encode("utf-8", "replace").decode()[:40]) for name in header[:12]) or "none"
     return InputError(
@@ -279,12 +279,13 @@ _NAME = re.compile(r"\Apmids?\b:?\s*|pmid\s{0,2}:?\s{0,2}", re.IGNORECASE)
 
 
 def pmids_in(path: Path) -> tuple[str, ...] | None:
-    """The PMIDs of a file that lists them, each once and in order; None for any other file.
+    """Return the PMIDs of a file that lists them, each once and in order; None for any other file.
 
-    A list has one PMID a line or several apart by commas; PubMed's CSV, which has no abstracts, is one too.
+    A list has one PMID per line, or several separated by commas. PubMed's CSV export, which has no abstracts, counts
+    as a list too.
 
     Raises:
-        InputError: The file cannot be read to its end, or goes on as something else than its beginning says.
+        InputError: The file cannot be read completely, or begins as a list but has other content later.
     """
     with opened(path) as file:
         try:
@@ -299,10 +300,10 @@ def pmids_in(path: Path) -> tuple[str, ...] | None:
 
 
 def lists_pmids(file: SourceFile) -> bool:
-    """Whether a file lists PMIDs and nothing else, as far as its beginning tells."""
+    """Whether the beginning of a file has only PMIDs."""
     opening = file.opening.strip()
     if len(file.opening) >= len(file.head) >= 60_000:
-        opening = _APART.sub(" ", opening).rpartition(" ")[0]  # the last one may be cut in two
+        opening = _APART.sub(" ", opening).rpartition(" ")[0]  # the last number may be cut off
     return bool(_LIST.fullmatch(opening))
 
 

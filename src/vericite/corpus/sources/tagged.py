@@ -1,4 +1,4 @@
-"""Records of lines with a tag in front, as bibliographies are exported."""
+"""Read bibliographies in tagged lines: PubMed's MEDLINE display (.nbib) and RIS."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _SHOWN = 60
 
 @dataclass(slots=True)
 class TaggedRecord:
-    """The values of one record by their tags, in order; ``line`` is where it begins."""
+    """The values of a record by tag, in order; ``line`` is its first line."""
 
     line: int
     values: dict[str, list[str]] = field(default_factory=lambda: dict[str, list[str]]())
 
     def all(self, *tags: str) -> tuple[str, ...]:
-        """The values of these tags, those of the first tag first; empty ones left out."""
+        """Return the values of these tags in the order of the tags, without empty values."""
         return tuple(value for tag in tags for value in self.values.get(tag, ()) if value.strip())
 
     def first(self, *tags: str) -> str:
-        """The first value of these tags; empty if there is none."""
+        """Return the first value of these tags; empty if there is none."""
         return next(iter(self.all(*tags)), "")
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with its bytes, if anything was."""
+        """The problem with the record's encoding, if any."""
         return next((found for values in self.values.values() for value in values if (found := undecoded(value))), None)
 
 
 def tagged_records(
     file: SourceFile, tag: re.Pattern[str], begins: str, ends: str | None = None, joint: str = " "
 ) -> Iterator[TaggedRecord | RecordError]:
-    """Stream the records of a file.
+    """Yield the records of a file.
 
     Args:
         file: The file.
-        tag: A line with a tag, its groups the tag and the value. Any other goes on with the value above.
-        begins: The tag that a record begins with.
-        ends: The tag that closes a record, if there is one.
-        joint: What a value's lines are joined by.
+        tag: Pattern of a tagged line, with the tag and the value as groups. Any other line continues the last value.
+        begins: Tag that begins a record.
+        ends: Tag that ends a record, if the format has one.
+        joint: Separator between the lines of a value.
     """
     record: TaggedRecord | None = None
     stray = False
@@ -81,7 +81,7 @@ def _found(line: str) -> str:
     return f"found {shown[:_SHOWN]!r}"
 
 
-# Four places, then a hyphen: "AB  - ", "PMID- ". The lines of a value that goes on are indented.
+# Four characters, then a hyphen: "AB  - ", "PMID- ". Continuation lines are indented.
 _TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) {0,2}-(?: (.*))?\Z")
 _BEGINS = re.compile(r"^PMID- ?\d", re.MULTILINE)
 _DOI = re.compile(r"(?<!\S)(\S+?)\s*+\[doi\]")
@@ -102,13 +102,13 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
 
 
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
-"""As a record says when it was last revised: ``LR  - 20190903``."""
+"""Date of the last revision: ``LR  - 20190903``."""
 
 
 def _unfit(record: TaggedRecord) -> str | None:
     if pmid_of(record.first("PMID")) is None:
         return f"expected a PMID; found {record.first('PMID')[:60]!r}"
-    # A chapter of a book has its title in CTI, a book in BTI, what is in no English perhaps in TT alone.
+    # The title of a chapter is in CTI, of a book in BTI, and of a text in another language sometimes only in TT.
     return None if record.all("TI", "CTI", "BTI", "TT", "AB") else "expected a title or an abstract; found neither"
 
 
@@ -126,8 +126,8 @@ def _entry(record: TaggedRecord) -> DocumentEntry:
         authors=record.all("AU", "CN") if record.all("AU") else record.all("FAU", "CN"),
         mesh=tuple(heading.split("/")[0].lstrip("*") for heading in record.all("MH")),
         publication_types=record.all("PT"),
-        # RIN is the notice that retracts this record, ROF the record that this notice retracts; RRI and RRF the same
-        # of what was published again.
+        # RIN is the notice that retracts this record, ROF the record that this notice retracts. RRI and RRF are the
+        # same for republished articles.
         retracted=bool(record.all("RIN", "RRI")),
         revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR").strip())) else "",
         source="pubmed",
@@ -135,7 +135,7 @@ def _entry(record: TaggedRecord) -> DocumentEntry:
 
 
 def _retracted_by(record: TaggedRecord) -> Iterator[str | None]:
-    """The PMIDs of what a notice retracts: ``ROF - J Trials. 2020;1:1. PMID: 12345``."""
+    """Yield the PMIDs of the articles that a notice retracts: ``ROF - J Trials. 2020;1:1. PMID: 12345``."""
     for value in record.all("ROF", "RRF"):
         found = _PMID.search(value)
         yield found and pmid_of(found[1])
@@ -167,7 +167,7 @@ def _read_ris(file: SourceFile) -> Iterator[Numbered]:
     seen = 0
     for record in tagged_records(file, _RIS_TAG, "TY", "ER", joint="\n"):
         if isinstance(record, RecordError):
-            # "Provider: ...", "Database: ...": some databases say so above their records.
+            # Some databases write "Provider: ..." and "Database: ..." above their records.
             if seen or ":" not in record.problem.partition("; found ")[2]:
                 yield record.line, record
             continue
@@ -207,10 +207,10 @@ def _entry_ris(record: TaggedRecord) -> DocumentEntry:
 
 
 def _date(record: TaggedRecord) -> str:
-    """The year or what says it more exactly: "2019" and "2019/05/03/"."""
+    """Return the most exact form of the publication date: "2019/05/03/" rather than "2019"."""
     dates = record.all("DA", "PY", "Y1", "YR")
     year = record.first("PY", "Y1", "YR")[:4]
-    # DA is when the entry was made in some programs; then it is of another year.
+    # In some programs DA is the date of the entry, often of another year: ignore those.
     return max(
         (value for value in dates if value.startswith(year)), key=lambda value: sum(map(str.isdigit, value)), default=""
     )
@@ -229,7 +229,7 @@ def _pmid(record: TaggedRecord) -> str:
 
 
 def _mesh(record: TaggedRecord) -> tuple[str, ...]:
-    """The keywords where they are MeSH headings, which is so of records that come from PubMed."""
+    """Return the keywords if they are MeSH headings, which only holds for records from PubMed."""
     if not _OF_PUBMED.search(" ".join(record.all("DB", "DP"))):
         return ()
     return tuple(

@@ -1,4 +1,4 @@
-"""Markdown and plain text as documents: front matter, headings as sections, inline markup removed."""
+"""Read Markdown and plain text: front matter, headings as sections, inline markup removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
 from vericite.errors import InputError
 from vericite.records import Document, Section
 
-_PRIVATE = 0xE000  # signs that are to be let be stay here meanwhile
+_PRIVATE = 0xE000  # escaped characters are moved here during parsing
 _SIGN = re.compile(r"[!-/:-@\[-`{-~]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
@@ -26,19 +26,19 @@ _NAMED = re.compile(r"\[([^\[\]^][^\[\]]{0,199})\]")
 _FOOTNOTE = re.compile(r"\s?\[\^[^\[\]\s]{1,99}\]")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,2000})>")
 _STRUCK = re.compile(r"~~(?=\S)[^~]{1,1000}(?<=\S)~~")
-# Between letters a "*" is one of their signs: HLA-B*27 and DRB1*15.
+# Between letters, "*" is part of the word: HLA-B*27 and DRB1*15.
 _STRONG = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]{1,2000}?)(?<=[^\s*])\1(?![\w*])")
 _UNDERLINED = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])((?:[^\n_]|(?<=\w)_(?=\w)){1,2000}?)(?<=[^\s_])\1(?![\w_])")
 
 
 def spoken(text: str, definitions: Container[str] = ()) -> str:
-    """The words of a text in Markdown.
+    """Return the plain words of Markdown text.
 
-    Links are their words, images and what is struck out are nothing, marks of footnotes are left out.
+    Links are replaced by their text. Images, struck-out text and footnote marks are removed.
 
     Args:
-        text: The text, without what makes blocks of it.
-        definitions: The names, in small letters, of links whose address stands elsewhere.
+        text: The text, without block markup.
+        definitions: Lower-case names of links that are defined elsewhere.
     """
 
     def referred(match: re.Match[str]) -> str:
@@ -74,10 +74,10 @@ _YAML_ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
 
 
 def front_matter(text: str) -> tuple[Mapping[str, object], str]:
-    """What it says, and the text without it.
+    """Split a text into the fields of its front matter and the rest.
 
-    Of YAML only the plain is read: ``key: value``, lists in brackets or one item a line. All else is passed over;
-    nothing in it is ever run or looked up.
+    Only simple YAML is read: ``key: value``, lists in brackets, or one list item per line. Everything else is
+    skipped; nothing is executed or looked up.
     """
     block = _BLOCK.match(text)
     if not block:
@@ -109,12 +109,12 @@ REFERENCES = re.compile(
     r"[\W\d]*(?:references?|bibliography|reference list|list of references|literature(?: cited)?|works cited)\W*",
     re.IGNORECASE,
 )
-"""Headings of lists of other works."""
+"""Headings of reference lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; the lower its level, the more it is over."""
+    """A heading; level 1 is the highest."""
 
     level: int
     title: str
@@ -124,10 +124,10 @@ Block = Heading | str
 
 
 def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
-    r"""Sections out of headings and paragraphs, these joined by ``\n``.
+    r"""Build sections from headings and paragraphs, with paragraphs joined by ``\n``.
 
-    A section is labelled by its heading and those over it: ``Treatment > Adults``. Lists of references are left
-    out: their titles are no statements of this source.
+    A section's label has all headings above it: ``Treatment > Adults``. Reference lists are left out, because the
+    titles in them are not statements of this source.
     """
     path: list[Heading] = []
     found: list[tuple[str | None, list[str]]] = []
@@ -169,12 +169,12 @@ def _read_text(file: SourceFile) -> Iterator[Numbered]:
     words = words_in(text)
     sections = sections_of(_blocks(paragraphs, words))
     if not sections:
-        raise InputError(f"expected a text; found {file.path} without any words")
+        raise InputError(f"expected text; found a document without words: {file.path}")
     yield 1, Document(id=file.name, title=title, sections=sections)
 
 
 def _paragraphs(text: str) -> Iterator[list[str]]:
-    """The lines between blank lines; a line over a row of signs is one of its own, with the row."""
+    """Yield groups of lines between blank lines; an underlined line is a group with its underline."""
     block: list[str] = []
     for line in [*text.split("\n"), ""]:
         if _UNDERLINE.fullmatch(line) and block:
@@ -191,7 +191,7 @@ def _paragraphs(text: str) -> Iterator[list[str]]:
 
 
 def _is_title(lines: list[str]) -> bool:
-    """Whether the first paragraph is a title: one line or two, short, and no sentence."""
+    """Whether the first paragraph is a title: one or two lines, short, and not a sentence."""
     if len(lines) == 2 and _UNDERLINE.fullmatch(lines[1]):
         lines.pop()
     whole = " ".join(line.strip() for line in lines)
@@ -204,7 +204,7 @@ def _blocks(paragraphs: list[list[str]], words: Counter[str]) -> Iterator[Block]
         heading = _heading(lines)
         behind = numbered[index + 1] if index + 1 < len(paragraphs) else None
         own = numbered[index]
-        # What another of its rank follows at once, or nothing at all, is an item of a list.
+        # A numbered line followed directly by another of its level, or by nothing, is a list item.
         if own and index + 1 < len(paragraphs) and not (behind and behind.level <= own.level):
             yield own
         elif heading:
@@ -240,13 +240,13 @@ def _is_shouted(line: str) -> bool:
 
 
 def words_in(text: str) -> Counter[str]:
-    """How often each word is in a text, by which ``joined_lines`` tells cut words from those with a hyphen."""
+    """Count the words of a text, for ``joined_lines`` to tell split words from hyphenated words."""
     return Counter(word.lower() for word in _WORD.findall(text))
 
 
 def joined_lines(lines: list[str], words: Counter[str]) -> Iterator[str]:
-    """The lines of a paragraph as one; the items of a list each on its own."""
-    # In parts, so that a long paragraph is not copied and searched anew for every line.
+    """Join the lines of a paragraph; each list item is yielded separately."""
+    # A list of parts, so that a long paragraph is not copied and searched again for every line.
     parts: list[str] = []
     for line in lines:
         item = _LIST_ITEM.match(line)
@@ -270,7 +270,7 @@ _LONGEST_WORD = 200
 
 
 def _add(parts: list[str], line: str, words: Counter[str]) -> None:
-    """Put a line behind the others; a word that is cut between them is put together."""
+    """Append a line, joining a word that is split between two lines."""
     last = parts[-1]
     broken = _BROKEN.search(last, max(0, len(last) - _LONGEST_WORD)) if last.endswith("-") else None
     behind = _GOES_ON.match(line)
@@ -280,7 +280,7 @@ def _add(parts: list[str], line: str, words: Counter[str]) -> None:
     if behind[0][0].islower():
         whole = (broken[1] + behind[0]).lower()
         hyphened = f"{broken[1]}-{behind[0]}".lower()
-        # The text itself tells a word that was cut ("treat-ment") from one that has a hyphen ("double-blind").
+        # Other occurrences in the text tell a split word ("treat-ment") from a hyphenated word ("double-blind").
         apart = words[broken[1].lower()] > 0 and words[behind[0].lower()] > 1
         if not words[hyphened] and (words[whole] or not apart):
             last = last[:-1]
@@ -288,7 +288,7 @@ def _add(parts: list[str], line: str, words: Counter[str]) -> None:
     if " " in line or len(word) > _LONGEST_WORD:
         parts[-1:] = [last, line]
     else:
-        # The next line may go on with the same word.
+        # The next line may continue the same word.
         parts[-1:] = [part for part in (f"{before}{space}", f"{word}{line}") if part]
 
 
@@ -314,8 +314,8 @@ _LOOKS_SO = re.compile(r"^ {0,3}#{1,6} \S.*\n|\A---\n(?:[\w-]{1,40}:.*\n)", re.M
 
 
 def _without_comments(text: str) -> str:
-    """The text without HTML comments; one that is not closed is text."""
-    # Not by a regular expression: it would look for an end from every beginning.
+    """Remove HTML comments; an unclosed comment is text."""
+    # Without a regular expression, which would take quadratic time.
     parts: list[str] = []
     done = 0
     while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
@@ -335,7 +335,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         title = _own_title(blocks)
     sections = sections_of(blocks)
     if not sections:
-        raise InputError(f"expected a text; found {file.path} without any words")
+        raise InputError(f"expected text; found a document without words: {file.path}")
     yield (
         1,
         document.model_copy(
@@ -345,7 +345,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
 
 
 def _own_title(blocks: list[Block]) -> str:
-    """The first heading where it stands over all others; it is taken out of them."""
+    """Remove and return the first heading if it is above all others."""
     first, *others = (block for block in blocks if isinstance(block, Heading))
     if blocks[0] is not first or any(other.level <= first.level for other in others):
         return ""
@@ -355,7 +355,7 @@ def _own_title(blocks: list[Block]) -> str:
 
 @dataclass(slots=True)
 class _Parser:
-    """The blocks of a text, line by line."""
+    """Parses the blocks of a text line by line."""
 
     lines: list[str]
     at: int = 0
@@ -364,7 +364,7 @@ class _Parser:
     notes: list[str] = field(default_factory=lambda: list[str]())
 
     def blocks(self) -> Iterator[Block]:
-        """All blocks; the texts of footnotes last, under a heading of their own."""
+        """Yield all blocks; footnotes come last, under their own heading."""
         self.names = {
             found[1].lower()
             for line in self.lines
@@ -378,7 +378,7 @@ class _Parser:
             yield from (spoken(note, self.names) for note in self.notes)
 
     def _next(self, raw: str) -> Iterator[Block]:
-        """What the line at hand makes a block of, if it does."""
+        """Parse the current line and yield the blocks that it completes."""
         line = _QUOTE.sub("", raw, count=1)
         if fence := _FENCE.match(line):
             yield from self._flushed()
@@ -401,7 +401,7 @@ class _Parser:
             self.at += 1
 
     def _running(self, line: str) -> Iterator[Block]:
-        """A line of a paragraph, or what ends one."""
+        """Parse a line of a paragraph or a line that ends one."""
         item = _ITEM.match(line)
         if not line.strip() or _BREAK.match(line):
             yield from self._flushed()
@@ -417,7 +417,7 @@ class _Parser:
         self.paragraph = []
 
     def _fenced(self, fence: str) -> Iterator[Block]:
-        """What stands between fences, word for word: no headings, no signs."""
+        """Yield fenced text unchanged, without parsing markup."""
         self.at += 1
         while self.at < len(self.lines):
             line = _QUOTE.sub("", self.lines[self.at], count=1)
@@ -433,7 +433,7 @@ class _Parser:
         return "-" in bare and bool(_RULE.match(bare))
 
     def _table(self, header: str) -> Iterator[Block]:
-        """Each row as a line that says what its cells are (``Drug: aspirin; Dose: 75 mg.``)."""
+        """Yield each row as a line with the column names (``Drug: aspirin; Dose: 75 mg.``)."""
         names = _cells(header, self.names)
         self.at += 2
         while self.at < len(self.lines) and "|" in (line := _QUOTE.sub("", self.lines[self.at], count=1)):
@@ -445,7 +445,7 @@ class _Parser:
                 yield row if row.endswith((".", "!", "?")) else f"{row}."
 
     def _define(self, found: re.Match[str]) -> None:
-        """What stands for a name elsewhere: an address, which is no text, or a footnote with all its lines."""
+        """Parse a definition: a link's URL, which is dropped, or a footnote with all its lines."""
         self.at += 1
         note = [found[2].strip()]
         while found[1].startswith("^") and self.at < len(self.lines) and self.lines[self.at].startswith("    "):
