@@ -73,7 +73,7 @@ def test_what_has_expired_is_asked_for_again_but_offline(
         assert entrez.search("stroke[tiab]").count == 3
         assert not caplog.text
         assert entrez.fetch(["101", "999999"]).missing == ("999999",)
-    assert "2 records are older than 0:00:00" in caplog.text
+    assert "2 cached records are older than 0:00:00" in caplog.text
 
 
 def test_a_pmid_that_did_not_exist_is_asked_for_again_after_a_day(server: EntrezServer, client: Client, file: Path):

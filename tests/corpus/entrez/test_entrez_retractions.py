@@ -75,7 +75,7 @@ def test_from_a_year_on(server: EntrezServer, client: Client):
 
 def test_a_month_with_more_than_pubmed_gives_is_an_error(server: EntrezServer, client: Client):
     serve(server, {(2022, 3): MOST + 1})
-    with pytest.raises(EntrezError, match=r"of one month.*found 10,000 in 2022/03"):
+    with pytest.raises(EntrezError, match=r"in one month.*found 10,000 in 2022/03"):
         retracted_in_pubmed(client())
 
 

@@ -172,7 +172,7 @@ def test_a_process_that_is_killed_is_named_by_its_file(tmp_path: Path):
         read = readers.start(Task(StoreSourceFile(file, "jsonl", "large"), False))
         (pid,) = readers._pool._processes  # pyright: ignore
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(InputError, match=r"large\.jsonl; found that it died"):
+        with pytest.raises(InputError, match=r"large\.jsonl; the process died"):
             list(read())
 
 

@@ -113,7 +113,7 @@ def test_a_write_that_the_disk_refuses_is_told_and_the_build_goes_on_later(tmp_p
     count = COUNT
     done = subprocess.run(command(tmp_path / "full", count, 20_000), capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
-    assert "Free space on the disk and run the same again" in done.stderr, done.stderr
+    assert "Free disk space and run the same command again" in done.stderr, done.stderr
     finish(tmp_path / "full", count)
     assert_same(tmp_path / "full", whole)
 

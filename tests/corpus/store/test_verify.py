@@ -126,7 +126,7 @@ def test_an_index_of_which_a_file_was_cut_off_is_told_and_made_anew_by_the_next_
     for column, ending in [*words, ("pmid", "page_data.lance"), ("mesh", ".lance")]:
         os.truncate(next(path for path in index_files(place, column) if path.name.endswith(ending)), 10)
         (problem,) = open_store(place).verify()
-        assert f"expected an index of {column} that can be read; found: " in problem, ending
+        assert f"expected a readable index of {column}; found: " in problem, ending
         assert "Build the store again" in problem
         built = build_store(place, [source("a", map(document, range(30)))], embedder=WordEmbedder())
         assert built.skipped == ("a",)
@@ -157,7 +157,7 @@ def test_an_index_of_vectors_that_was_cut_off_is_told(place: Path, monkeypatch: 
     for path in index_files(place, "vector"):
         os.truncate(path, 10)
     (problem,) = open_store(place).verify()
-    assert "expected an index of vector" in problem
+    assert "expected a readable index of vector" in problem
 
 
 def flipped(path: Path) -> None:
@@ -179,8 +179,8 @@ def test_flipped_bytes_in_any_file_of_an_index_are_told_without_a_panic_and_mend
         before = path.read_bytes()
         flipped(path)
         (problem,) = open_store(place).verify()
-        assert f"expected an index of {column} that can be read; found: other bytes in _indices/" in problem
-        assert path.name in problem and "which makes this index anew" in problem
+        assert f"expected a readable index of {column}; found: _indices/" in problem
+        assert path.name in problem and "to rebuild this index" in problem
         path.write_bytes(before)
     assert open_store(place).verify() == ()
     flipped(next(iter(files)))
@@ -208,7 +208,7 @@ def test_a_store_without_digests_is_read_as_far_as_lancedb_can_and_gets_them_whe
     flipped(next(path for path in index_files(place, "pmid") if path.name == "page_lookup.lance"))
     digests, problem = open_store(place).verify()
     assert "a digest of each file in .digests.json; found something that cannot be read" in digests
-    assert "expected an index of pmid that can be read" in problem
+    assert "expected a readable index of pmid" in problem
     build_store(place, [source("b", [document(77)])], embedder=WordEmbedder())
     assert open_store(place).verify() == ()
     assert capfd.readouterr().err == ""

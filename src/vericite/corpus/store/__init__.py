@@ -1,7 +1,7 @@
-"""Documents kept in a folder or a bucket, found by words, by meaning and by id: from a hundred to all of PubMed.
+"""Stores of documents in a folder or a bucket, searched by words, by vectors and by id; up to all of PubMed.
 
-``build_store`` makes a store and adds to it, ``open_store`` reads it. Both need the extra ``[store]`` (LanceDB); its
-packages are loaded when they are called.
+``build_store`` creates a store or adds to it, ``open_store`` opens it. Both need the extra ``[store]`` (LanceDB), whose
+packages are imported when they are called.
 """
 
 from vericite.corpus.store.building import build_store, open_store

@@ -1,8 +1,8 @@
-"""Files read in other processes, ahead of the one that writes: what comes out is what reading them here gives.
+"""Read files in other processes, ahead of the process that writes; the result is the same as without them.
 
-What a process makes of a file are lines of JSON, one an item: the row of a document with its vector, PMIDs that are
-deleted or retracted, or what was wrong with a record. The writer takes them in the order of the files, and keeps its
-journal as ever, so that a build with readers and one without can go on where the other was stopped.
+A process turns a file into lines of JSON, one per item: the row of a document with its vector, deleted or retracted
+PMIDs, or the error of a record. The writer takes the items in the order of the files and keeps its journal as usual, so
+that a build with readers can resume one without, and the other way round.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from vericite.models.contracts import Embeds
 
 AHEAD = 2
-"""Files for each process that are read, or being read, before the writer comes to them."""
+"""Number of files per process that are read before the writer needs them."""
 
 _AT_ONCE = 100
-"""Documents whose vectors are made together."""
+"""Number of documents embedded together."""
 
 
 class Task(NamedTuple):
-    """A file to be read, whether vectors are made of its documents, and how many items the store has of it already."""
+    """A file to read, whether to embed its documents, and the number of its items that are already in the store."""
 
     file: StoreSourceFile
     vectors: bool
@@ -49,20 +49,20 @@ class Task(NamedTuple):
 
 
 class Readers(Protocol):
-    """Other processes that read files."""
+    """A pool of processes that read files."""
 
     @property
     def count(self) -> int:
-        """How many read at a time."""
+        """Number of files read at the same time."""
         ...
 
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
-        """Begin to read a file; what waits for its lines is returned."""
+        """Start to read a file; return a function that waits for its lines."""
         ...
 
 
 def lines_of(task: Task) -> Iterator[bytes]:
-    """What is made of a file: a line an item that is not done. It runs where the file is read."""
+    """Yield a line for each item of a file that is not done. Runs in the reading process."""
     items = islice(_items_of(task.file), task.done, None)
     if not task.vectors:
         yield from map(line_of, items)
@@ -89,7 +89,7 @@ def _with_vectors(items: Sequence[Item], embedder: Embeds) -> Iterator[bytes]:
 
 
 def line_of(item: Item, vector: Any = None) -> bytes:
-    """An item as a line. A document that no file can hold is its problem, as the writer would have it."""
+    """Encode an item as a line. A document that cannot be stored becomes the same error as in the writer."""
     from vericite.corpus.store.columns import row_of
 
     if isinstance(item, Document):
@@ -104,12 +104,12 @@ def line_of(item: Item, vector: Any = None) -> bytes:
     elif isinstance(item, RecordError):
         made = {"problem": [item.path, item.line, item.field, item.problem]}
     else:
-        raise TypeError(f"expected what files hold; found {type(item).__name__}")
+        raise TypeError(f"expected an item of a file; found {type(item).__name__}")
     return json.dumps(made, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def item_of(line: bytes) -> Item:
-    """The item of a line."""
+    """Decode the item of a line."""
     made = json.loads(line)
     if "row" in made:
         vector = made.get("vector")
@@ -125,21 +125,21 @@ def item_of(line: bytes) -> Item:
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """Reads the next files of a build while the writer is at the ones before.
+class Prefetcher:
+    """Reads the next files of a build while the writer works on earlier files.
 
     Attributes:
-        readers: Who reads.
-        vectors: Whether they make vectors too.
+        readers: The processes that read.
+        vectors: Whether they also embed the documents.
     """
 
     readers: Readers
     vectors: bool = False
 
-    def over(
+    def prefetch(
         self, sources: Iterable[tuple[Source, SourceState]]
     ) -> Iterator[tuple[Source, SourceState, Iterator[Item]]]:
-        """Each source, how far it was read, and what comes then; what is no file is read here, in its turn."""
+        """Yield each source, its state, and its remaining items. Other sources than files are read here."""
         waiting: deque[tuple[Source, SourceState, Callable[[], Iterable[bytes]] | None]] = deque()
         upcoming = iter(sources)
         while True:
@@ -153,13 +153,13 @@ class Ahead:
 
 
 def items_after(source: Source, state: SourceState) -> Iterator[Item]:
-    """The items of a source after those that are in the store."""
+    """Return the items of a source that are not yet in the store."""
     return islice(source.items(), state.items, None)
 
 
 @contextmanager
 def local_readers(count: int) -> Generator[Readers]:
-    """So many processes of this machine, which keep what they have read in a folder that goes away with them."""
+    """Start ``count`` processes on this machine; they keep their results in a temporary folder."""
     with TemporaryDirectory(prefix="vericite-") as folder:
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(count, context, _begin, (str(max(1, (os.cpu_count() or 1) // count)),)) as pool:
@@ -190,8 +190,8 @@ class _Reading:
             self.going.result()
         except BrokenExecutor:
             raise InputError(
-                f"expected a process to read {self.task.file.path}; found that it died. It may need more memory: name "
-                "fewer --workers. What is built stays; the same command goes on from there"
+                f"expected a process to read {self.task.file.path}; the process died. It may need more memory: use "
+                "fewer --workers. The work so far is kept; run the same command to continue"
             ) from None
         with self.kept.open("rb") as file:
             yield from file
@@ -199,7 +199,7 @@ class _Reading:
 
 
 def _begin(threads: str) -> None:
-    # Each would else take all processors for its vectors.
+    # Otherwise each process would use all processors to embed.
     os.environ[THREADS] = threads
 
 

@@ -1,4 +1,4 @@
-"""Building a store, and adding to one, in batches that survive whatever stops the build."""
+"""Build a store, or add to one, in batches, so that an interrupted build can resume."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vericite.corpus.store.ahead import Ahead, Readers, items_after
+from vericite.corpus.store.ahead import Prefetcher, Readers, items_after
 from vericite.corpus.store.contract import BuildReport, Progress, Source, SourceState, Store
 from vericite.corpus.store.place import Place, foreign_entries, only_builder, place_of, store_errors
 from vericite.errors import InputError, MissingExtraError
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 BATCH, EMBEDDED = 25_000, 2_000
-"""Documents in a commit: large enough that its cost is small, small enough for a laptop's memory. Where vectors are
-made, which takes seconds for a hundred, there are fewer: what a build that is killed has to do again."""
+"""Documents per commit, without and with vectors. Large enough that commits are cheap, small enough for a laptop's
+memory. Vectors take seconds per hundred documents, so batches are smaller: a killed build repeats its last batch."""
 
 PROBLEMS = 20
-"""Refused items that a report keeps."""
+"""Maximum number of refused items in a report."""
 
 
 def build_store(
@@ -39,25 +39,26 @@ def build_store(
     progress: Callable[[Progress], None] | None = None,
     readers: Readers | None = None,
 ) -> BuildReport:
-    """Make a store of these sources, or add them to the store that is there; see ``Store.put`` for which one is later.
+    """Create a store from sources, or add them to an existing store.
 
-    A document takes the place of one of its id that is not later. What a ``Deletion`` names is removed and does not
-    come back, and what a ``Retraction`` or a retracted document names is marked, wherever they stand in the sources.
-    An unusable item is counted, and the rest goes on. A source that is in the store with the same fingerprint is
-    skipped; with another one it is read again from its start, and what it no longer has stays. No store is made
-    before the first item could be read, and none is left where no item could be used. A build that was stopped,
-    however, and is run again goes on after its last batch, and ends with the store it would have made in one go. It
-    holds one batch in memory.
+    A document replaces an earlier version with the same id; ``Store.put`` defines which version is later. Documents
+    named by a ``Deletion`` are removed and do not come back. Documents named by a ``Retraction`` or by a retracted
+    document are marked, wherever these come in the sources. An unusable item is counted, and the build continues.
+
+    A source that is in the store with the same fingerprint is skipped. With another fingerprint it is read again from
+    its start; documents that it no longer has are kept. No store is created before the first item has been read, and
+    none is kept if no item could be used. An interrupted build that is run again continues after its last batch, with
+    the same result as an uninterrupted build. One batch is held in memory.
 
     Args:
         place: A folder, or an address such as ``s3://bucket/prefix``.
-        sources: What to read; no two of one name.
-        vectors: Whether to keep vectors too, which takes time. A store that was made with them gets them in any case.
-        embedder: What makes them; the bundled one if None.
-        batch: Documents in one commit; a number that fits if None.
-        problems: How many of the refused items the report keeps.
-        progress: Told after every batch, every hundred vectors, and when the indexing begins.
-        readers: Other processes that read files ahead, and make vectors by the bundled embedder; none if None.
+        sources: Sources to read; names must be unique.
+        vectors: Whether to store vectors, which takes time. A store that has vectors always gets them.
+        embedder: Makes the vectors. Default: the bundled embedder.
+        batch: Documents per commit. Default: a size that fits into memory.
+        problems: Maximum number of refused items in the report.
+        progress: Called after every batch, every hundred vectors, and before indexing.
+        readers: Processes that read files ahead and embed with the bundled embedder. Default: none.
 
     Raises:
         InputError: The place cannot be used, another build writes there, or the disk is full.
@@ -83,20 +84,20 @@ def _build(
     store = existing_store(place, embedder)
     is_new = store is None
     if store is None:
-        # What cannot be read at all leaves no empty store behind.
+        # Unreadable sources must not leave an empty store behind.
         sources = _started(sources)
         store = new_store(place, embedder, vectors)
     else:
-        store.mend()
+        store.repair()
     _check_vectors(store, vectors)
     size = batch or (BATCH if store.embedder is None else EMBEDDED)
     from vericite.corpus.store.writing import Writer
 
-    with Writer(store, size, problems, clock.tell) as writer:
+    with Writer(store, size, problems, clock.report) as writer:
         plan = _planned(sources, writer.claim())
         clock.total = plan.total
-        _read_all(plan, writer, None if readers is None else Ahead(readers, _made_there(store, embedder)))
-        clock.tell("indexing", "", writer.items)
+        _read_all(plan, writer, None if readers is None else Prefetcher(readers, _made_there(store, embedder)))
+        clock.report("indexing", "", writer.items)
         writer.mark_retracted()
         writer.join_articles()
         store.index()
@@ -106,7 +107,7 @@ def _build(
 
 
 def _without_empty(store: LanceStore, report: BuildReport) -> BuildReport:
-    """Take a new store away again where something was read and nothing of it could be used."""
+    """Remove a new store if items were read but none could be used."""
     facts = store.facts.known("deleted") or store.facts.known("retracted")
     if report.added or facts or not (report.refused or report.missing):
         return report
@@ -114,7 +115,7 @@ def _without_empty(store: LanceStore, report: BuildReport) -> BuildReport:
 
 
 def _started(sources: list[Source]) -> list[Source]:
-    """The same sources, the first of them read as far as its first item."""
+    """Return the same sources after reading the first item of the first source."""
     if not sources:
         return []
     first, *rest = sources
@@ -127,14 +128,14 @@ def _started(sources: list[Source]) -> list[Source]:
 def _check_vectors(store: LanceStore, vectors: bool) -> None:
     if vectors and store.embedder is None:
         raise InputError(
-            f"expected a store with vectors; found {store.place.name}, which was made without. "
-            "Build it again in another place"
+            f"expected a store with vectors; found {store.place.name}, which has none. "
+            "Build a new store in another place"
         )
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is read, each source from where it was left, and what is not."""
+    """The sources to read, each with its state, and the names of skipped and resumed sources."""
 
     read: tuple[tuple[Source, SourceState], ...]
     skipped: tuple[str, ...]
@@ -142,7 +143,7 @@ class _Plan:
 
     @property
     def total(self) -> int | None:
-        """How many items are to be read, where every source says it."""
+        """Number of items to read; None if a source does not know its count."""
         total = 0
         for source, state in self.read:
             if source.count is None:
@@ -158,7 +159,7 @@ def _planned(sources: Sequence[Source], before: Mapping[str, SourceState]) -> _P
     resumed: list[str] = []
     for source in sources:
         if not source.name or source.name in seen:
-            raise InputError(f"expected every source to have a name of its own; found {source.name!r}")
+            raise InputError(f"expected every source to have a unique name; found {source.name!r}")
         seen.add(source.name)
         begun, state = before.get(source.name), SourceState(source.name, source.fingerprint)
         if begun is not None and begun.fingerprint == source.fingerprint:
@@ -167,23 +168,23 @@ def _planned(sources: Sequence[Source], before: Mapping[str, SourceState]) -> _P
                 continue
             if begun.items:
                 resumed.append(source.name)
-            # Of what is tried again what was refused may be a document now, so that how many items there were tells no
-            # place to go on from.
+            # A retried source is read from its start: items refused before may be documents now, so their number is
+            # not a position to continue from.
             state = state if source.retry else begun
         read.append((source, state))
     return _Plan(tuple(read), tuple(skipped), tuple(resumed))
 
 
 def _made_there(store: LanceStore, embedder: Embeds | None) -> bool:
-    """Whether readers can make the store's vectors: they have the bundled embedder alone."""
+    """Whether readers can make the store's vectors: they only have the bundled embedder."""
     from vericite.corpus.store.lance import bundled_embedder
 
     return embedder is None and store.embedder is not None and store.embedder == bundled_embedder().signature
 
 
-def _read_all(plan: _Plan, writer: Writer, ahead: Ahead | None) -> None:
+def _read_all(plan: _Plan, writer: Writer, prefetcher: Prefetcher | None) -> None:
     here = ((source, state, items_after(source, state)) for source, state in plan.read)
-    for source, state, items in ahead.over(plan.read) if ahead else here:
+    for source, state, items in prefetcher.prefetch(plan.read) if prefetcher else here:
         writer.begin(state, source.retry)
         for item in items:
             writer.take(item)
@@ -192,7 +193,7 @@ def _read_all(plan: _Plan, writer: Writer, ahead: Ahead | None) -> None:
 
 
 class _Clock:
-    """How fast it goes, told to whoever wants to know."""
+    """Measures the speed of a build and reports its progress."""
 
     def __init__(self, progress: Callable[[Progress], None] | None) -> None:
         self.total: int | None = None
@@ -203,7 +204,7 @@ class _Clock:
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
-    def tell(self, stage: str, source: str, items: int) -> None:
+    def report(self, stage: str, source: str, items: int) -> None:
         if self._progress is None:
             return
         seconds = self.seconds
@@ -213,17 +214,16 @@ class _Clock:
 
 
 def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
-    """Open a store to read it, or to change it document by document.
+    """Open a store to search it, or to change single documents.
 
     Args:
-        place: A folder, or an address such as ``s3://bucket/prefix``: credentials, region and endpoint are those of
-            the usual variables (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``,
-            ``AWS_ENDPOINT_URL``). Where ``VERICITE_STORE_COPY`` names a folder, a bucket's documents are copied there,
-            and read from there.
-        embedder: Makes the vectors of what is put, where the store has vectors; the bundled one if None.
+        place: A folder, or an address such as ``s3://bucket/prefix``. Credentials, region and endpoint come from the
+            usual variables (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``, ``AWS_ENDPOINT_URL``).
+            If ``VERICITE_STORE_COPY`` names a folder, a bucket's documents are copied to it and read there.
+        embedder: Makes the vectors of new documents, if the store has vectors. Default: the bundled embedder.
 
     Raises:
-        InputError: There is no store, or one of a later form, or the place cannot be reached.
+        InputError: There is no store, it has a newer format, or the place cannot be reached.
         MissingExtraError: LanceDB is not installed.
     """
     require_extra()
@@ -237,7 +237,7 @@ def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
 
 
 def require_extra() -> None:
-    """Make sure that what keeps a store is installed.
+    """Check that LanceDB is installed.
 
     Raises:
         MissingExtraError: It is not.
@@ -250,10 +250,10 @@ def require_extra() -> None:
 
 
 def existing_store(place: Place, embedder: Embeds | None, copied: bool = False) -> LanceStore | None:
-    """The store at a place, or None where there is nothing; read from a copy of it where one is asked for and allowed.
+    """Open the store at a place; None if there is none. With ``copied``, read a bucket through its local copy.
 
     Raises:
-        InputError: There is something else, or the place cannot be reached.
+        InputError: The place holds something else, or cannot be reached.
     """
     from vericite.corpus.store import tables
     from vericite.corpus.store.copying import Copy
@@ -263,7 +263,7 @@ def existing_store(place: Place, embedder: Embeds | None, copied: bool = False) 
         if found := foreign_entries(place.folder):
             named = ", ".join(found[:3])
             raise InputError(
-                f"expected a store, or an empty folder; found {place.name}, a folder of something else ({named})"
+                f"expected a store or an empty folder; found {place.name}, a folder with other files ({named})"
             )
         if not place.folder.exists():
             return None
@@ -276,7 +276,7 @@ def existing_store(place: Place, embedder: Embeds | None, copied: bool = False) 
 
 
 def _is_whole(database: object, table: str) -> bool:
-    # A build that died while it made the table leaves a folder of that name without a table in it.
+    # A build that died while creating the table leaves a folder of that name without a table.
     try:
         database.open_table(table)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     except ValueError as error:
@@ -287,7 +287,7 @@ def _is_whole(database: object, table: str) -> bool:
 
 
 def new_store(place: Place, embedder: Embeds | None, vectors: bool) -> LanceStore:
-    """An empty store at a place where there is none.
+    """Create an empty store.
 
     Raises:
         InputError: The place cannot be written to.

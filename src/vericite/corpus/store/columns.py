@@ -1,8 +1,8 @@
-"""Documents as rows of Arrow tables, and back without loss.
+"""Convert documents to rows of Arrow tables, and back without loss.
 
-A document is read from three columns, because what a search costs is the columns it reads of every hit: ``id``;
-``body``, the title, a newline and the abstract, of which the index is made; and ``about``, the rest as JSON, with
-where to cut the body. The other columns repeat what documents are filtered and counted by. Loads pyarrow.
+A document is read from three columns, because the cost of a search is the columns that it reads for every hit: ``id``;
+``body``, the title, a newline and the abstract, which is indexed; and ``about``, the other fields as JSON, with the
+lengths of the parts of the body. The other columns repeat values for filters and counts. Imports pyarrow.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from numpy.typing import NDArray
 from vericite.records import Document, Section
 
 State = tuple[int, str]
-"""The version of a document, and when it was revised ("" where that is not known)."""
+"""The version of a document, and the date of its revision ("" if unknown)."""
 
 REPLACES = (
     "source.version > target.version OR (source.version = target.version "
     "AND (target.revised IS NULL OR source.revised >= target.revised))"
 )
-"""That the document that comes is not the earlier one, in LanceDB's SQL, which knows no functions of both rows here."""
+"""Condition that the new document is not the earlier version, in LanceDB's SQL (no functions of both rows)."""
 
 
 def state_of(document: Document) -> State:
-    """What documents of one id are ordered by; of equals, the one read later replaces the other.
+    """Return the sort key for versions of a document; of equal versions, the one read later replaces the other.
 
-    A document that does not say when it was revised counts as revised before all that do. Were it to replace one
-    that says so, an older record after it could replace it in turn, and what is left would depend on the batches.
+    A document without a revision date counts as older than all documents with one. Otherwise the result would depend
+    on how documents are split into batches.
     """
     return document.version, document.revised or ""
 
 
 def latest_of(documents: Sequence[Document]) -> Document:
-    """The one of a series in the order of reading that is left of it."""
+    """Return the version that remains when these are read in order."""
     left = documents[0]
     for document in documents[1:]:
         if state_of(document) >= state_of(left):
@@ -47,7 +47,7 @@ def latest_of(documents: Sequence[Document]) -> Document:
 
 
 def replacements(current: State | None, states: Sequence[State]) -> int:
-    """How many times one document takes another's place where these come in turn, and one may be there."""
+    """Count the replacements when these versions are read in order, starting from the stored version, if any."""
     count = 0
     for state in states:
         count += current is not None and state >= current
@@ -60,13 +60,13 @@ def replacements(current: State | None, states: Sequence[State]) -> int:
 
 
 SCHEMA = 2
-"""Version of the store's form. A store of another one is refused, not guessed at."""
+"""Version of the store's format. A store of another version is refused."""
 
 VERSION_KEY = "vericite.store"
 EMBEDDER_KEY = "vericite.embedder"
 
 PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
-"""Of a column: two writers that add the same value at once conflict, and one of them tries again."""
+"""Metadata of a key column: if two writers add the same value at once, one of them must retry."""
 
 _DESCRIBING = (
     pa.field("characters", pa.int64(), nullable=False),
@@ -92,7 +92,7 @@ DOCUMENT_COLUMNS = ("id", "body", "about")
 """The columns that a document is read from."""
 
 DESCRIBING_COLUMNS = tuple(field.name for field in _DESCRIBING)
-"""The columns that repeat what a document is filtered by."""
+"""The columns that repeat a document's values for filters."""
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -103,7 +103,7 @@ _described = attrgetter(*DESCRIBING_COLUMNS[1:])
 Row = tuple[Any, ...]
 """A document's values in the order of the columns, without its vector.
 
-A plain tuple: a build holds thousands of them, and Python's garbage collector looks through all else again and again.
+A plain tuple, which is cheap for the garbage collector: a build holds thousands of rows.
 """
 
 _VERSION, _REVISED, _RETRACTED, _PMID = (
@@ -112,20 +112,20 @@ _VERSION, _REVISED, _RETRACTED, _PMID = (
 
 
 def schema(embedder: str | None, width: int | None) -> Any:
-    """The columns of a store, with vectors of this width where an embedder is named."""
+    """Return the columns of a store, with vectors of this width if there is an embedder."""
     about = {VERSION_KEY: str(SCHEMA)}
     if embedder is None or width is None:
         return pa.schema(_FIELDS, metadata=about)
-    # LanceDB searches no vectors of int8 (0.40: "the query vector is Float32"), so these are of the next best size.
+    # LanceDB cannot search int8 vectors (0.40: "the query vector is Float32"), so use the next smallest type.
     vector = pa.field("vector", pa.list_(pa.float16(), width), nullable=False)
     return pa.schema([*_FIELDS, vector], metadata={**about, EMBEDDER_KEY: embedder})
 
 
 def row_of(document: Document) -> Row:
-    """A document as a row; quick, for it is half of what a build does.
+    """Convert a document to a row. Optimized, because it takes half the time of a build.
 
     Raises:
-        ValueError: No file can hold it: there is a half of a surrogate pair in it, or a number of more than 64 bits.
+        ValueError: The document cannot be stored: it has a lone surrogate, or a number of more than 64 bits.
     """
     if wide := next((number for number in (document.version, document.year or 0) if not _LEAST <= number <= _MOST), 0):
         raise ValueError(f"a number of more than 64 bits, {wide}")
@@ -134,50 +134,50 @@ def row_of(document: Document) -> Row:
     try:
         about = _about(document)
         for value in (document.id, body, about):
-            # Not asked of plain ASCII, whose bytes are at hand.
+            # ASCII needs no check.
             if not value.isascii():
                 value.encode()
     except ValueError:
-        raise ValueError("a half of a surrogate pair, which is no character") from None
+        raise ValueError("half of a surrogate pair, which is not a character") from None
     return (document.id, body, about, len(text), *_described(document))
 
 
 def state_of_row(row: Row) -> State:
-    """What rows of one id are ordered by: the ``state_of`` of its document."""
+    """Return the ``state_of`` of a row's document."""
     return row[_VERSION], row[_REVISED] or ""
 
 
 def pmid_of_row(row: Row) -> str | None:
-    """The PMID of its document."""
+    """Return the PMID of a row's document."""
     return row[_PMID]
 
 
 def retracted_row(row: Row) -> bool:
-    """Whether its document is marked as retracted."""
+    """Whether a row's document is marked as retracted."""
     return row[_RETRACTED]
 
 
 def documents_of_rows(rows: Sequence[Row]) -> list[Document]:
-    """The documents that rows were made of."""
+    """Convert rows back to documents."""
     return [document_of(dict(zip(DOCUMENT_COLUMNS, row[:3], strict=True))) for row in rows]
 
 
 def row_retracted(row: Row, pmids: Collection[str]) -> Row:
-    """A row, marked as retracted where its PMID is one of these."""
+    """Return the row, marked as retracted if its PMID is one of these."""
     if row[_RETRACTED] or row[_PMID] not in pmids:
         return row
     return row_of(as_retracted(documents_of_rows([row])[0], pmids))
 
 
 def as_retracted(document: Document, pmids: Collection[str]) -> Document:
-    """A document, marked as retracted where its PMID is one of these."""
+    """Return the document, marked as retracted if its PMID is one of these."""
     if document.retracted or document.pmid not in pmids:
         return document
     return document.model_copy(update={"retracted": True})
 
 
 def document_table(rows: Sequence[Row], form: Any, vectors: NDArray[np.float32] | None = None) -> Any:
-    """Rows as a table of this schema."""
+    """Build a table with this schema from rows."""
     fields = [field for field in form if field.name != "vector"]
     columns = list(zip(*rows, strict=True)) or [()] * len(fields)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
@@ -189,15 +189,15 @@ def document_table(rows: Sequence[Row], form: Any, vectors: NDArray[np.float32] 
 
 
 def description_of(document: Document, column: str) -> Any:
-    """What a document has in one of ``DESCRIBING_COLUMNS``."""
+    """Return a document's value for one of ``DESCRIBING_COLUMNS``."""
     return len(document.text) if column == "characters" else getattr(document, column)
 
 
 def _about(document: Document) -> str:
-    # Most documents of plain lists have nothing but an id, a title and a text.
+    # Most documents from simple lists have only an id, a title and a text.
     plain = document.model_fields_set <= _IN_BODY
     rest = "" if plain else document.model_dump_json(exclude=_IN_BODY, exclude_defaults=True)[1:-1]
-    # Lengths are in characters, Python's, which are Unicode's code points.
+    # Lengths are in Unicode code points.
     sections = ",".join(
         f"[{'null' if section.label is None else _json_of(section.label)},{len(section.text)}]"
         for section in document.sections
@@ -206,20 +206,20 @@ def _about(document: Document) -> str:
 
 
 def documents_of(batch: Any) -> Iterator[Document]:
-    """The documents of a table or a batch that has ``DOCUMENT_COLUMNS``.
+    """Yield the documents of a table or a batch with ``DOCUMENT_COLUMNS``.
 
     Raises:
-        ValueError: A row is no document.
+        ValueError: A row is not a valid document.
     """
     for row in batch.select(DOCUMENT_COLUMNS).to_pylist():
         yield document_of(row)
 
 
 def document_of(row: Mapping[str, Any]) -> Document:
-    """The document of a row.
+    """Convert a row to a document.
 
     Raises:
-        ValueError: The row is none.
+        ValueError: The row is not a valid document.
     """
     body: str = row["body"]
     values: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a store is, whatever keeps it, and what is told about one."""
+"""The interface of a store, independent of its backend, and the records that describe stores and builds."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from vericite.errors import InputError, RecordError
 from vericite.records import Document
 
 LONGEST_QUERY = 10_000
-"""Characters of a query that count, whatever is searched."""
+"""Number of characters of a query that are used."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a document has to be; all of it has to hold, and of a list one entry is enough.
+    """Conditions on documents. All of them must hold; for a list, one of its entries is enough.
 
-    Names are compared as they stand in the documents, letter for letter. A document without a year passes no
-    filter of years. The default lets everything pass, retracted documents too: a caller that answers questions
-    says ``retracted=False``.
+    Names must match exactly. A document without a year never passes a filter on years. By default all documents pass,
+    including retracted ones: pass ``retracted=False`` to answer questions.
 
     Attributes:
-        year_from: The first year.
-        year_to: The last year.
+        year_from: First year.
+        year_to: Last year.
         journals: Names of journals.
         mesh: MeSH headings.
-        publication_types: PubMed's types, such as ``Randomized Controlled Trial``.
-        languages: Codes of three letters (``eng``).
-        retracted: Only those that are, or are not; None for both.
+        publication_types: PubMed's publication types, such as ``Randomized Controlled Trial``.
+        languages: Three-letter codes (``eng``).
+        retracted: Only retracted documents (True), only others (False), or all (None).
     """
 
     year_from: int | None = None
@@ -50,7 +49,7 @@ class Filters:
             raise InputError(f"expected the first year before the last; found {self.year_from} to {self.year_to}")
 
     def predicate(self) -> str | None:
-        """The condition, or None where everything passes."""
+        """Return the condition in SQL, or None if all documents pass."""
         parts = [
             _years(self.year_from, self.year_to),
             is_in("journal", self.journals) if self.journals else None,
@@ -63,30 +62,30 @@ class Filters:
 
 
 def is_in(column: str, values: Sequence[str]) -> str:
-    """The condition that a column's value is one of these."""
+    """Return the condition that a column's value is one of these."""
     return f"{column} IN ({', '.join(_quoted(value) for value in values)})"
 
 
 def in_parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
-    """The values, each once, so many at a time: conditions of any length take LanceDB's memory."""
+    """Split the distinct values into lists of at most ``size``: very long conditions exhaust LanceDB's memory."""
     each = list(dict.fromkeys(values))
     return (each[start : start + size] for start in range(0, len(each), size))
 
 
 def has_any(column: str, values: Sequence[str]) -> str | None:
-    """The condition that a list of a column has one of these; None for none of them."""
+    """Return the condition that a column's list has one of these values; None if there are no values."""
     return f"array_has_any({column}, [{', '.join(_quoted(value) for value in values)}])" if values else None
 
 
 def names_one(names: Iterable[tuple[str, str]]) -> str:
-    """The condition that a document has one of these ids, each with its field; ``about`` has them in JSON."""
+    """Return the condition that a document has one of these (field, id) pairs in its ``about`` JSON."""
     parts = (f'"{field}":{json.dumps(name.lower(), ensure_ascii=False)}' for field, name in names)
     return " OR ".join(f"contains(lower(about), {_quoted(part)})" for part in parts)
 
 
 ONLY_DOI = "pmid IS NULL AND starts_with(id, 'doi:')"
 WITH_DOI = """pmid IS NOT NULL AND contains(about, '"doi":"')"""
-"""The conditions that a document is named by its DOI, having no PMID, and that it has both."""
+"""Conditions for documents whose id is a DOI and that have no PMID, and for documents that have both."""
 
 
 def _years(first: int | None, last: int | None) -> str | None:
@@ -98,17 +97,17 @@ def _years(first: int | None, last: int | None) -> str | None:
 
 
 def _quoted(value: str) -> str:
-    # The one character with a meaning inside quotes is the quote: there are no backslash escapes.
+    # Only the quote has a meaning inside quotes: there are no backslash escapes.
     return "'" + value.replace("'", "''") + "'"
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What was asked for and does not exist: told once, and not asked for again as what was refused is.
+    """A requested record that does not exist. It is reported once and, unlike a refused record, not requested again.
 
     Attributes:
-        id: What it would have been.
-        problem: How it is told.
+        id: The requested id.
+        problem: The error to report.
     """
 
     id: str
@@ -116,12 +115,12 @@ class Missing:
 
 
 class PreparedRow(NamedTuple):
-    """A document that another process made a row of, and its vector where the store has them.
+    """A document that another process converted to a row, with its vector if the store has vectors.
 
     Attributes:
-        row: Its values in the order of the columns; None where no file can hold the document.
-        vector: By the store's embedder; None where it is made later.
-        unfit: What is wrong with the document, where there is no row.
+        row: The row; None if the document cannot be stored.
+        vector: Vector from the store's embedder; None if it is made later.
+        unfit: Why the document cannot be stored, if there is no row.
     """
 
     row: tuple[Any, ...] | None
@@ -130,31 +129,30 @@ class PreparedRow(NamedTuple):
 
 
 Item = Document | Deletion | Retraction | RecordError | Missing | PreparedRow
-"""What a source yields: a document, as it is or as a row, PMIDs that are deleted or retracted, what was wrong with a
-record, or that there is none."""
+"""An item of a source: a document or its row, deleted or retracted PMIDs, an error, or a record that does not exist."""
 
 
 class StoreSourceFile(NamedTuple):
-    """A file that a source reads: where it is, its form, and the name that its records are told by."""
+    """A file that a source reads: its path, its format, and the base of its documents' ids."""
 
     path: Path
     format: str
     name: str
 
     def problem(self, error: InputError) -> RecordError:
-        """What kept it from being read, as an item."""
+        """Convert the error that stopped the reading to an item."""
         return error if isinstance(error, RecordError) else RecordError(self.path, 0, None, str(error))
 
 
 class Hit(NamedTuple):
-    """A document that was found, and how well it fits: BM25's score, or the cosine of the vectors."""
+    """A document that was found, and its score: BM25, or the cosine of the vectors."""
 
     document: Document
     score: float
 
 
 class Found(NamedTuple):
-    """The documents there are, in the order in which they were asked for, and the ids of the others."""
+    """The documents found, in the order of the request, and the ids that were not found."""
 
     documents: tuple[Document, ...]
     missing: tuple[str, ...]
@@ -162,16 +160,16 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Something to build from that can be read again from its start, in the same order.
+    """A source of documents for a build. Reading it again must yield the same items in the same order.
 
     Attributes:
-        name: What the store remembers it by.
-        fingerprint: Another one where its content is another: a file's hash, or its size and time.
-        items: Begins to read it. Later items win over earlier ones of the same id.
-        retry: Whether what was refused may be had another time. Such a source counts as read only when nothing in it
-            was refused: until then each build reads it again, from its start.
-        count: How many items it has, about, where that is known: from it the time left is told.
-        file: The one file that it reads, where it is one, so that another process can read it.
+        name: Name of the source in the store.
+        fingerprint: Changes with the content of the source, such as a file's hash or its size and time.
+        items: Starts to read the source. Later items replace earlier items with the same id.
+        retry: Whether refused items may succeed later. Such a source counts as read only if no item was refused;
+            until then each build reads it again from its start.
+        count: Approximate number of items, if known, to estimate the remaining time.
+        file: The file that it reads, if it is a single file, so that another process can read it.
     """
 
     name: str
@@ -184,16 +182,16 @@ class Source:
 
 @dataclass(frozen=True)
 class SourceState:
-    """What a store knows of a source it was built from.
+    """A store's record of a source that it was built from.
 
     Attributes:
-        name: The source's.
-        fingerprint: The source's, when it was read.
-        items: How many of its items are in the store.
-        done: Whether that is all of them; of a source to be tried again, whether none was refused besides.
-        refused: How many items were no usable document.
-        at: When it was last written, in ISO form (UTC).
-        missing: How many of its items do not exist.
+        name: Name of the source.
+        fingerprint: Fingerprint of the source when it was read.
+        items: Number of its items that are in the store.
+        done: Whether all items were read; for a source with ``retry``, also whether none was refused.
+        refused: Number of items that were not usable.
+        at: Time of the last write, in ISO format (UTC).
+        missing: Number of its items that do not exist.
     """
 
     name: str
@@ -207,19 +205,19 @@ class SourceState:
 
 @dataclass(frozen=True)
 class StoreInfo:
-    """What is in a store.
+    """Statistics of a store.
 
     Attributes:
-        documents: How many.
-        with_abstract: How many of them have an abstract.
-        years: The first and the last year, or None where no document has one.
-        retracted: How many are retracted.
-        size: Bytes that the documents and their indexes take; earlier states that are still kept are not counted.
-        unindexed: Documents that the index does not cover yet. They are found all the same, more slowly, and their
-            scores are not quite those they will have: ``index()`` takes them in.
-        embedder: The signature of the embedder that made the vectors, or None where there are none.
-        schema: Version of the store's form.
-        sources: What it was built from, in the order in which they were first read.
+        documents: Number of documents.
+        with_abstract: Number of documents with an abstract.
+        years: First and last year; None if no document has a year.
+        retracted: Number of retracted documents.
+        size: Bytes of the documents and their indexes, without earlier states that are still kept.
+        unindexed: Number of documents not yet in the index. They are found, but more slowly and with slightly
+            different scores; ``index()`` adds them.
+        embedder: Signature of the embedder that made the vectors; None without vectors.
+        schema: Version of the store's format.
+        sources: The sources that it was built from, in the order of their first read.
     """
 
     documents: int
@@ -234,21 +232,21 @@ class StoreInfo:
 
     @property
     def built(self) -> str | None:
-        """When a source was last read into it, in ISO form (UTC)."""
+        """Time when a source was last read into the store, in ISO format (UTC)."""
         return max((source.at for source in self.sources), default=None)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a build is.
+    """Progress of a build.
 
     Attributes:
-        stage: ``reading``, ``embedding``, which is done batch by batch where there are vectors, or ``indexing``.
-        source: The source that is being read.
-        items: Items read in this run, those skipped not counted; where there are vectors, those that have one.
-        seconds: Since this run began.
-        rate: Items a second in this run.
-        remaining: Seconds until all is read, where every source that is read says its count; an estimate.
+        stage: ``reading``, ``embedding`` (after each batch, if there are vectors) or ``indexing``.
+        source: Name of the source that is being read.
+        items: Number of items read in this run, without skipped items; with vectors, the items that are embedded.
+        seconds: Seconds since this run began.
+        rate: Items per second in this run.
+        remaining: Estimated seconds until all sources are read; None if a source does not know its count.
     """
 
     stage: str
@@ -261,21 +259,21 @@ class Progress:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did, counted as if items had come one by one: the size of the batches does not matter.
+    """Result of a build. The counts do not depend on the batch size.
 
     Attributes:
-        added: Documents whose id was new.
-        replaced: Documents that took the place of one with their id.
-        outdated: Documents that were left out, for a later one of their id was there or had come before.
-        deleted: Documents that a source took back, and those that were left out because their PMID is deleted.
-        refused: Items that were no usable document.
-        missing: Items that do not exist, such as PMIDs without a record.
-        problems: The first of those refused and missing.
-        skipped: Sources that were in the store already, with the same fingerprint.
-        resumed: Sources that an earlier build had begun and this one ended.
-        seconds: How long it took, with the index.
-        kept: Whether there is a store now. A first build that could use nothing of what it read leaves none.
-        joined: Records with a DOI alone that were joined with another record of the same article.
+        added: Number of documents with a new id.
+        replaced: Number of documents that replaced an earlier version.
+        outdated: Number of documents skipped because a later version came first.
+        deleted: Number of documents removed by a source, or skipped because their PMID is deleted.
+        refused: Number of items that were not usable.
+        missing: Number of items that do not exist, such as PMIDs without a record.
+        problems: The first refused and missing items.
+        skipped: Names of sources that were already in the store with the same fingerprint.
+        resumed: Names of sources that an earlier build had begun.
+        seconds: Duration of the build, including the index.
+        kept: Whether there is a store now. A first build without any usable item leaves none.
+        joined: Number of records with only a DOI that were merged into another record of the same article.
     """
 
     added: int
@@ -293,78 +291,77 @@ class BuildReport:
 
 
 class Store(Protocol):
-    """Documents, kept and found.
+    """A searchable store of documents.
 
-    What is written in one call is seen by readers as a whole or not at all. A reader sees what others wrote a few
-    seconds later.
+    Readers see all changes of a call or none of them. They see changes of other processes after a few seconds.
     """
 
     @property
     def embedder(self) -> str | None:
-        """The signature of the embedder that made the vectors, or None where there are none."""
+        """Signature of the embedder that made the vectors; None without vectors."""
         ...
 
     @property
     def signature(self) -> str:
-        """How many documents there are, and a digest of what they were built from; where they lie says nothing."""
+        """Number of documents and a digest of their sources. It does not depend on the place of the store."""
         ...
 
     def put(self, documents: Iterable[Document]) -> None:
-        """Keep documents. One takes the place of the document with its id, unless that is the later one.
+        """Store documents. A document replaces the stored document with its id, unless that is a later version.
 
-        Later is the higher ``version``, then the later ``revised``, which none is before any; of equals, what is put.
-        A PMID that was deleted is one again. A document whose PMID is known as retracted is marked, and one that is
-        retracted marks the others of its PMID.
+        A later version has a higher ``version``, then a later ``revised`` (a document without one is older); equal
+        versions are replaced. A deleted PMID counts as existing again. A document with a PMID known to be retracted is
+        marked, and a retracted document marks other documents with its PMID.
         """
         ...
 
     def delete(self, ids: Iterable[str]) -> int:
-        """Remove the documents with these ids; how many there were."""
+        """Remove the documents with these ids; return their number."""
         ...
 
     def get(self, ids: Iterable[str]) -> Found:
-        """The documents with these ids, in their order, and the ids that are not there."""
+        """Return the documents with these ids, in order, and the ids that are not in the store."""
         ...
 
     def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
-        """The documents with one of these PMIDs, whatever their ids are: records, full texts, parts of them."""
+        """Return the documents with one of these PMIDs, whatever their ids: records, full texts, parts of them."""
         ...
 
     def of_names(self, dois: Iterable[str], pmcids: Iterable[str]) -> tuple[Document, ...]:
-        """The documents with one of these DOIs or PMC ids, in small or capital letters. Every row is looked at."""
+        """Return the documents with one of these DOIs or PMC ids, in any case. Reads every row."""
         ...
 
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:
-        """Stream all documents, or those that pass, in the order they lie in: the same until the store is written to.
+        """Yield all documents, or those that pass the filters, in storage order, which only changes with writes.
 
-        The whole stream is of the moment it began.
+        The documents are those at the moment when the iteration began.
         """
         ...
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
-        """The ``k`` documents that fit a question's words best (BM25); equal scores in order of their ids.
+        """Return the ``k`` documents that match the words of a query best (BM25); ties are sorted by id.
 
-        The query is plain words: quotes, brackets and AND have no meaning. Words beyond its first 10,000 characters
-        do not count. A document that shares no word with it is not found.
+        The query is plain words: quotes, brackets and AND have no meaning. Only its first 10,000 characters are used.
+        A document that shares no word with it is not found.
         """
         ...
 
     def search_vectors(self, vector: NDArray[np.float32], k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
-        """The ``k`` documents whose vectors are closest to this one (cosine); equal scores in order of their ids.
+        """Return the ``k`` documents with the vectors closest to this one (cosine); ties are sorted by id.
 
         Raises:
-            InputError: The store has no vectors, or of another width.
+            InputError: The store has no vectors, or vectors of another width.
         """
         ...
 
     def index(self) -> None:
-        """Make the indexes, or bring them up to date with what was written since."""
+        """Create the indexes, or update them with new documents."""
         ...
 
     def info(self) -> StoreInfo:
-        """What is in it."""
+        """Return statistics of the store."""
         ...
 
     def verify(self) -> tuple[str, ...]:
-        """What is wrong with it, a sentence each; nothing where all is well. Reads every document."""
+        """Check the store and return a sentence for each problem. Reads every document."""
         ...

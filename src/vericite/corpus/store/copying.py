@@ -1,7 +1,7 @@
-"""A copy of a bucket's documents on this machine's disk, brought up to date as the bucket changes.
+"""A local copy of a bucket's documents, updated as the bucket changes.
 
-A search reads some dozens of small places, which from a bucket are as many requests. The files of a table are written
-once and never changed, so a copy needs what is new alone, and one request tells whether anything is.
+A search reads dozens of small ranges, each of which is a request to a bucket. The files of a table never change once
+written, so an update only fetches new files, and one request tells whether there are any.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -30,11 +30,11 @@ _LAST = 2**64 - 1
 
 
 class Copy:
-    """The documents of a store in a bucket, in a folder that many processes may share.
+    """A copy of a bucket's documents in a folder that processes may share.
 
     Args:
-        place: Where the store lies.
-        folder: Where copies lie; each store has a folder of its own there.
+        place: Place of the store.
+        folder: Folder of copies; each store gets its own subfolder.
     """
 
     def __init__(self, place: Place, folder: Path) -> None:
@@ -46,15 +46,15 @@ class Copy:
 
     @classmethod
     def of(cls, place: Place) -> Copy | None:
-        """As the environment asks for; None of a folder, or where it does not."""
+        """Return the copy that VERICITE_STORE_COPY asks for; None without it, or if the store is a local folder."""
         folder = expanded(named) if (named := text(STORE_COPY)) else None
         return None if folder is None or place.folder is not None else cls(place, folder)
 
     def table(self) -> Any:
-        """The documents in the bucket's latest state.
+        """Return the table of documents in the bucket's latest state.
 
         Raises:
-            InputError: The bucket cannot be reached, or the folder not be written to.
+            InputError: The bucket cannot be reached, or the folder cannot be written to.
         """
         state = self._latest()
         if state != self._state:
@@ -73,16 +73,16 @@ class Copy:
         try:
             self._fetch(state)
         except InputError:
-            # A file may have been let go of since it was listed; what takes its place is listed now.
+            # A file may have been removed since it was listed; list again to find its replacement.
             self._fetch(self._latest())
 
     def _fetch(self, state: str) -> None:
-        # Listed after the state was: all that it names is there by then.
+        # Listed after the state: all files that the state names exist by then.
         there = {name: size for name, size in self._objects.sizes(_TABLE).items() if not name.startswith(_VERSIONS)}
         lacking = [name for name, size in there.items() if size_of(self.folder / name) != size]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(self._fetch_file, lacking))
-        # Last, so that whoever opens the copy finds all that it names.
+        # The state comes last, so that all files it names are there when it is opened.
         self._fetch_file(state)
         self._let_go({*there, state})
 
@@ -90,9 +90,9 @@ class Copy:
         self._objects.fetch(name, self.folder / name)
 
     def _let_go(self, kept: Iterable[str]) -> None:
-        """Remove what the bucket has let go of, an hour after the last state that needed it.
+        """Remove files that the bucket no longer has.
 
-        What was being fetched by a process that was killed goes an hour after that.
+        A partial download that a killed process left behind is removed after an hour.
         """
         named, before = {self.folder / name for name in kept}, time.time() - tables.KEPT.total_seconds()
         for file in (self.folder / _TABLE).rglob("*"):
@@ -102,13 +102,13 @@ class Copy:
 
 
 def _number(name: str) -> int:
-    """The version of a manifest; in today's form they count down, so that the latest is listed first."""
+    """Return the version of a manifest. In the current format the names count down, so that the latest is first."""
     digits = Path(name).stem
     return _LAST - int(digits) if len(digits) == len(str(_LAST)) else int(digits)
 
 
 def size_of(file: Path) -> int | None:
-    """The bytes of a file; None if there is none."""
+    """Return the size of a file in bytes; None if it does not exist."""
     try:
         return file.stat().st_size
     except OSError:

@@ -1,6 +1,6 @@
-"""What the files of a store held when they were written. LanceDB writes each once, and keeps no checksums.
+"""Digests of a store's files. LanceDB writes each file once, but keeps no checksums.
 
-Loads pyarrow, whose file systems make a bucket as good a place as a folder.
+Imports pyarrow, whose file systems support folders and buckets alike.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
@@ -27,7 +27,7 @@ _AT_ONCE = 1 << 20
 
 
 class Digests:
-    """The digests of a table's data and indexes, kept beside it in the store's folder or bucket."""
+    """The digests of a table's data and indexes, stored next to it in the store's folder or bucket."""
 
     def __init__(self, place: Place, table: str) -> None:
         self._place = place
@@ -35,9 +35,9 @@ class Digests:
         self._opened: Any = None
 
     def learn(self) -> None:
-        """Note what the files hold that were written since the last time, and forget those that are gone.
+        """Add digests of new files, and remove those of files that are gone.
 
-        In a bucket each new file is read once for it.
+        Each new file in a bucket is read once.
 
         Raises:
             InputError: The place cannot be read or written to.
@@ -49,12 +49,12 @@ class Digests:
                 self._write(json.dumps({"version": 1, "files": now}, indent=0) + "\n")
 
     def forget(self) -> None:
-        """Forget them all, where the table is gone."""
+        """Remove all digests, after the table was removed."""
         with store_errors("write to", self._place), suppress(FileNotFoundError):
             self._files.delete_file(FILE)
 
     def problem(self) -> str | None:
-        """What is wrong with the digests themselves: they are gone, cannot be read, or lack files that are there."""
+        """Return the problem with the digests themselves, if any: missing, unreadable, or incomplete."""
         names = list(self._names())
         try:
             with self._files.open_input_stream(FILE) as file:
@@ -69,19 +69,19 @@ class Digests:
         return f"{len(lacking)} files without one, {lacking[0]} the first" if lacking else None
 
     def data_files(self) -> frozenset[str]:
-        """The names of the data files that have a digest."""
+        """Return the names of the data files that have a digest."""
         return frozenset(name for name in self._known() if name.startswith(f"{_DATA}/"))
 
     def changed_data(self, but: Container[str] = ()) -> Iterator[str]:
-        """The names of data files that hold something else than when they were written.
+        """Yield the names of data files that have changed since they were written.
 
         Args:
-            but: Names of files that are not read.
+            but: Names of files to skip.
         """
         return self._changed(_DATA, but)
 
     def changed_index(self, uuid: str) -> str | None:
-        """The name of the first file of an index that holds something else than when it was written, or is gone."""
+        """Return the first file of an index that is missing or has changed since it was written; None if none has."""
         return next(self._changed(f"{_INDEXES}/{uuid}"), None)
 
     def _changed(self, within: str, but: Container[str] = ()) -> Iterator[str]:
@@ -91,7 +91,7 @@ class Digests:
             try:
                 found = self._digest(name)
             except FileNotFoundError:
-                # A data file that is not there may be of an earlier state; LanceDB tells of those that it misses.
+                # A missing data file may belong to an earlier state; LanceDB reports files that it needs.
                 found = digest if within == _DATA else None
             except OSError:
                 found = None
@@ -100,7 +100,7 @@ class Digests:
 
     @property
     def _files(self) -> Any:
-        """The files of the place, by their names in it."""
+        """The file system of the place."""
         if self._opened is None:
             folder = self._place.folder
             local = None if folder is None else fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
@@ -111,12 +111,12 @@ class Digests:
         if self._place.folder is not None:
             write_whole(self._place.folder / FILE, [text])
             return
-        # What is put into a bucket is there whole, or not at all.
+        # Writes to a bucket are atomic.
         with self._files.open_output_stream(FILE) as file:
             file.write(text.encode())
 
     def _known(self) -> dict[str, str]:
-        """The digests by the names of the files; none where there is no such file, or one that cannot be read."""
+        """Return the digests by file name; empty if their file is missing or unreadable."""
         with suppress(OSError, ValueError):
             with self._files.open_input_stream(FILE) as file:
                 read: object = json.loads(file.read())
@@ -142,12 +142,12 @@ class Digests:
 
 @contextmanager
 def without_panics() -> Generator[None]:
-    """Keep what LanceDB's Rust writes to stderr by itself, before it raises what it says there, from the user."""
+    """Suppress what LanceDB's Rust code writes to stderr before it raises the same as an exception."""
     sys.stderr.flush()
     try:
         kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     except OSError:
-        # There is no stderr to keep clean.
+        # There is no stderr.
         yield
         return
     try:

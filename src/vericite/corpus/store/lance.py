@@ -1,4 +1,4 @@
-"""A store kept by LanceDB. Loads lancedb and pyarrow."""
+"""A store in LanceDB. Imports lancedb and pyarrow."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ from vericite.records.base import storable
 JOURNAL = "journal"
 
 _BUILDER = ""
-"""The name of the row whose fingerprint is the builder's; no source has it."""
+"""Name of the row with the builder's id as its fingerprint; no source has this name."""
 
 _TIDY_EVERY = 64
 _KEPT = timedelta(minutes=10)
 
 _LATER = "missing"
-"""A column that journals of earlier builds do not have."""
+"""A column that journals of older versions do not have."""
 
 _FORM = pa.schema(
     [
@@ -84,7 +84,7 @@ _FORM = pa.schema(
 
 
 class Journal:
-    """The notes of a store. Reading makes no table."""
+    """The journal of a store: which sources were read, and how far. Reading does not create the table."""
 
     def __init__(self, place: Place, database: Any) -> None:
         self.place = place
@@ -94,13 +94,13 @@ class Journal:
         self._writes = 0
 
     def sources(self) -> tuple[SourceState, ...]:
-        """What was read, in the order in which it was first."""
+        """Return the sources in the order of their first read."""
         rows = sorted((row for row in self._rows() if row["name"] != _BUILDER), key=lambda row: row["number"])
         self._numbers = {row["name"]: row["number"] for row in rows}
         return tuple(SourceState(**{key: row[key] for key in asdict(_NOTHING) if key in row}) for row in rows)
 
     def claim(self) -> None:
-        """Become the store's one builder; whoever was it before learns so at its next batch."""
+        """Become the store's only builder; an earlier builder notices at its next batch."""
         with store_errors("write to", self.place):
             if JOURNAL not in self._database.list_tables().tables:
                 self._database.create_table(JOURNAL, schema=_FORM, exist_ok=True)
@@ -111,26 +111,26 @@ class Journal:
         self._write([replace(_NOTHING, fingerprint=self._builder)])
 
     def check_claim(self) -> None:
-        """Make sure to be the builder still.
+        """Check that no other build has claimed the store.
 
         Raises:
-            InputError: Another one took over.
+            InputError: Another build took over.
         """
         if self._builder not in [row["fingerprint"] for row in self._rows() if row["name"] == _BUILDER]:
             raise InputError(
-                f"expected to be the only one that builds {self.place.name}; found that another build took over. "
-                "What this one wrote stays"
+                f"expected to be the only build of {self.place.name}; another build took over. "
+                "What this build wrote is kept"
             )
 
     def note(self, states: Iterable[SourceState]) -> None:
-        """Remember how far these sources are in the store."""
+        """Record how far these sources are in the store."""
         self._write(list(states))
         self._writes += 1
         if self._writes % _TIDY_EVERY == 0:
             self.tidy()
 
     def tidy(self) -> None:
-        """Make one file of the many small ones."""
+        """Merge the many small files into one."""
         with store_errors("write to", self.place):
             self._database.open_table(JOURNAL).optimize(cleanup_older_than=_KEPT)
 
@@ -159,30 +159,30 @@ _NOTHING = SourceState(_BUILDER, "")
 
 
 COMPARED = 64 << 20
-"""Bytes of a store's documents up to which they are compared with their digests before any is shown: under 0.2 s. Of
-larger stores they are when all documents are read, and by ``vericite corpus verify``."""
+"""Maximum bytes of documents that are checked against their digests before the first read (under 0.2 s). Larger stores
+are checked when all documents are read, and by ``vericite corpus verify``."""
 
 FRESH = 5.0
-"""Seconds after which a reader looks for what others have written."""
+"""Seconds after which a reader looks for new writes of other processes."""
 
 _SPARE = 16
-"""Rows asked for beyond those wanted, so that equal scores at the cut are seen."""
+"""Extra rows to fetch, so that ties at the cut are seen."""
 
 _NAMES_AT_ONCE = 200
-"""In one pass over all rows, which are compared with each of them."""
+"""Names per pass over all rows, each of which is compared with all names."""
 
 _IDS_AT_ONCE, _DELETED_AT_ONCE = 1000, 5000
-"""In one condition. Every part of a deletion is a commit."""
+"""Values per condition. Each part of a deletion is a commit."""
 
 
 class LanceStore:
     """A ``Store`` in tables of LanceDB.
 
     Args:
-        place: Where it lies.
-        database: LanceDB's, at that place.
-        embedder: Makes the vectors of what is put; None for the bundled one, which is loaded when it is needed.
-        copy: What is read of a store in a bucket; None for the bucket itself.
+        place: Place of the store.
+        database: LanceDB's database at that place.
+        embedder: Makes the vectors of new documents. Default: the bundled embedder, loaded when needed.
+        copy: Local copy from which a store in a bucket is read. Default: read the bucket itself.
     """
 
     def __init__(self, place: Place, database: Any, embedder: Embeds | None = None, copy: Copy | None = None) -> None:
@@ -204,57 +204,58 @@ class LanceStore:
     def _check_version(self) -> None:
         value = (self.form.metadata or {}).get(VERSION_KEY.encode(), b"").decode()
         if not value.isdigit():
-            raise InputError(f"expected a store of documents; found {self.place.name}, a database of something else")
+            raise InputError(f"expected a store of documents; found {self.place.name}, another kind of database")
         if int(value) != SCHEMA:
             raise InputError(
-                f"expected a store of form {SCHEMA}; found {self.place.name} of form {value}. "
+                f"expected a store of format {SCHEMA}; found {self.place.name} of format {value}. "
                 f"{'Upgrade vericite, or build' if int(value) > SCHEMA else 'Build'} the store again in another place"
             )
 
     @property
     def embedder(self) -> str | None:
-        """The signature of the embedder that made the vectors, or None where there are none."""
+        """Signature of the embedder that made the vectors; None without vectors."""
         value = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
         return value.decode() if value else None
 
     @property
     def signature(self) -> str:
-        """See ``Store.signature``; made anew where another state is read."""
+        """See ``Store.signature``; computed again when the table changes."""
         table = self.snapshot()
         if self._signed is None or self._signed[0] != table.version:
             with store_errors("read", self.place):
                 count = table.count_rows()
-            read = sorted((it.fingerprint, it.items) for it in Journal(self.place, self.database).sources())
+            sources = Journal(self.place, self.database).sources()
+            read = sorted((source.fingerprint, source.items) for source in sources)
             digest = blake2b(json.dumps([count, read]).encode(), digest_size=6).hexdigest()
             self._signed = (table.version, f"{count}@{digest}")
         return self._signed[1]
 
     @property
     def width(self) -> int:
-        """Numbers of a vector, in a store that has them."""
+        """Number of dimensions of the vectors, in a store that has them."""
         return self.form.field("vector").type.list_size
 
     def snapshot(self) -> Any:
-        """The table in one state, a few seconds old at most: what is read of it fits together."""
+        """Return the table in a consistent state that is at most a few seconds old."""
         with self._lock:
             now = time.monotonic()
             if now - self._opened >= FRESH:
                 with store_errors("read", self.place):
-                    # Another handle, because one that is brought up to date changes under those who read from it.
+                    # A new handle: updating the old one would change it under its readers.
                     self._table = self._copy.table() if self._copy else self.database.open_table(tables.DOCUMENTS)
                 self._opened = now
             return self._table
 
     def _sound(self, whole: bool = False) -> Any:
-        """The snapshot, to read documents from, once its files are compared with their digests.
+        """Return the snapshot after checking its files against their digests.
 
-        Each file is read for it once per process, in a folder only: a bucket keeps checksums of its own.
+        Each file is checked once per process. Buckets are not checked: they keep their own checksums.
 
         Args:
-            whole: Compare large stores too, of which all documents are read anyway.
+            whole: Also check large stores, for callers that read all documents anyway.
 
         Raises:
-            InputError: A file holds something else than was written.
+            InputError: A file has changed since it was written.
         """
         table = self.snapshot()
         folder = self.place.folder
@@ -271,7 +272,7 @@ class LanceStore:
         return table
 
     def _latest(self) -> Any:
-        """The table as it is now where it lies; readers see it from their next look on."""
+        """Return the current table, not a copy or an older snapshot; later reads use it too."""
         with self._lock:
             self._opened = -FRESH
         if self._copy is None:
@@ -280,10 +281,10 @@ class LanceStore:
             return self.database.open_table(tables.DOCUMENTS)
 
     def put(self, documents: Iterable[Document]) -> None:
-        """See ``Store.put``; all of them are held in memory for a moment.
+        """See ``Store.put``. All documents are held in memory.
 
         Raises:
-            InputError: A document cannot be stored, or the place not be written to.
+            InputError: A document cannot be stored, or the place cannot be written to.
         """
         given: dict[str, list[Document]] = {}
         for document in documents:
@@ -296,7 +297,7 @@ class LanceStore:
         try:
             rows = [row_of(document) for document in left]
         except ValueError as error:
-            raise InputError(f"expected documents that a file can hold; found {error}") from None
+            raise InputError(f"expected documents that can be stored; found {error}") from None
         table = self._table_of(rows, left)
         self.facts.forget("deleted", pmids)
         self.facts.learn("retracted", retracted)
@@ -312,7 +313,7 @@ class LanceStore:
                 self.merge(self._table_of([row_of(document) for document in marked], marked))
 
     def join_articles(self) -> int:
-        """Join records that have only a DOI with the record of the same article; how many are no documents any more."""
+        """Merge records with only a DOI into another record of the same article; return the number removed."""
         table = self._latest()
         alone = [document for document in self._stream(table, ONLY_DOI) if doi_alone(document)]
         if not alone:
@@ -333,12 +334,12 @@ class LanceStore:
         before = {document.id: document for document in (*partners, *sorted(alone, key=lambda document: document.id))}
         after = join_records(before.values(), with_pmid)
         changed = [document for id, document in after.items() if document != before[id]]
-        # First what is kept: a build that stops in between does this again.
+        # Write first, delete second: a build that stops in between repeats this.
         self.merge(self._table_of([row_of(document) for document in changed], changed))
         return self.delete([id for id in before if id not in after])
 
     def states_of(self, ids: Iterable[str]) -> dict[str, State]:
-        """What the documents with these ids that are there are ordered by."""
+        """Return the ``state_of`` of the stored documents with these ids."""
         found: dict[str, State] = {}
         for some in in_parts(ids, _IDS_AT_ONCE):
             with store_errors("read", self.place):
@@ -347,14 +348,14 @@ class LanceStore:
         return found
 
     def table_of(self, rows: Sequence[Row], vectors: NDArray[np.float32] | None) -> Any:
-        """Rows of this store as ``merge`` takes them."""
+        """Build the table that ``merge`` takes from rows."""
         return document_table(rows, self.form, vectors)
 
     def _table_of(self, rows: Sequence[Row], documents: Sequence[Document]) -> Any:
         return self.table_of(rows, self.embed(documents) if self.embedder else None)
 
     def embed(self, documents: Sequence[Document]) -> NDArray[np.float32]:
-        """The vectors of documents, by the embedder of the store's."""
+        """Return the vectors of documents from the store's embedder."""
         if not documents:
             return np.zeros((0, self.width), dtype=np.float32)
         return self._own_embedder().embed(document.titled_text for document in documents)
@@ -370,7 +371,7 @@ class LanceStore:
         return self._given
 
     def merge(self, rows: Any) -> tuple[int, int]:
-        """Write rows of ids of their own in one commit; how many were added, and how many replaced another."""
+        """Write rows with distinct ids in one commit; return how many were added and how many replaced another."""
         if not rows.num_rows:
             return 0, 0
         with store_errors("write to", self.place):
@@ -383,7 +384,7 @@ class LanceStore:
         return self.delete_where("id", ids)
 
     def delete_where(self, column: str, values: Iterable[str]) -> int:
-        """Remove the documents with one of these values in a column; how many there were."""
+        """Remove the documents with one of these values in a column; return their number."""
         deleted = 0
         for some in in_parts(values, _DELETED_AT_ONCE):
             with store_errors("write to", self.place):
@@ -449,37 +450,37 @@ class LanceStore:
     def _check_vector(self, vector: NDArray[np.float32]) -> None:
         if self.embedder is None:
             raise InputError(
-                f"expected a store with vectors; found {self.place.name}, which has none. Build it again in another "
-                "place with vectors"
+                f"expected a store with vectors; found {self.place.name}, which has none. Build a store with vectors "
+                "in another place"
             )
         width = self.width
         if vector.shape != (width,) or not np.isfinite(vector).all():
-            raise InputError(f"expected a vector of {width} numbers; found one of the shape {vector.shape}")
+            raise InputError(f"expected a vector of {width} finite numbers; found shape {vector.shape}")
 
     def index(self) -> None:
         """See ``Store.index``.
 
         Raises:
-            InputError: LanceDB could not; what was there before is there still.
+            InputError: LanceDB failed; the previous indexes are kept.
         """
         tables.make_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
         self._latest()
 
-    def mend(self) -> None:
-        """Make those indexes anew that cannot be read, through which nothing could be looked up."""
-        tables.mend_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
+    def repair(self) -> None:
+        """Rebuild unreadable indexes, through which nothing could be found."""
+        tables.repair_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
         self._latest()
 
     def drop(self) -> bool:
-        """Take a store without documents away, after which it must not be used; whether there were none.
+        """Remove the store if it has no documents; return whether it was removed. Then it must not be used again.
 
-        What else lies in its folder or bucket stays.
+        Other files in its folder or bucket are kept.
         """
         with store_errors("write to", self.place):
-            # Counted now: to a bucket another build, which took over, may have written meanwhile.
+            # Count now: another build may have taken over and written meanwhile.
             if self.database.open_table(tables.DOCUMENTS).count_rows():
                 return False
-            # The documents last: without them a journal that is left would have the next build skip what it names.
+            # The documents go last: a leftover journal would make the next build skip its sources.
             for name in (JOURNAL, PMIDS, tables.DOCUMENTS):
                 self.database.drop_table(name, ignore_missing=True)
             Digests(self.place, tables.DOCUMENTS).forget()
@@ -508,7 +509,7 @@ class LanceStore:
 
 
 def bundled_embedder() -> Embeds:
-    """The one that comes with VeriCite; its weights are loaded now."""
+    """Return the embedder that comes with VeriCite, and load its weights."""
     from vericite.models.embedder import Embedder
 
     return Embedder.shared()
@@ -524,9 +525,9 @@ def _years(table: Any) -> tuple[int, int] | None:
 
 
 def _best(ask: Callable[[int], Any], k: int, column: str, score: Callable[[float], float]) -> dict[int, float]:
-    """The scores of the k best rows and of all that tie with the last of them, of which LanceDB would give any."""
+    """Return the scores of the k best rows and of all ties with the last: LanceDB would return any of the ties."""
     if k < 1:
-        raise InputError(f"expected to look for at least one document; found k = {k}")
+        raise InputError(f"expected to search for at least one document; found k = {k}")
     limit = k + _SPARE
     while True:
         rows = ask(limit)
@@ -545,7 +546,7 @@ def _hits(table: Any, scores: dict[int, float], k: int) -> tuple[Hit, ...]:
     if not scores:
         return ()
     if len(scores) > k + _SPARE:
-        # So many equal scores: their ids decide, and the documents of the others need not be read.
+        # Many ties: their ids decide, so that only the documents that are returned are read.
         ids = tables.rows_at(table, list(scores), ["id"])
         named = sorted(zip(ids.column("id").to_pylist(), ids.column("_rowid").to_pylist(), strict=True))
         scores = {row: scores[row] for _, row in sorted(named, key=lambda item: -scores[item[1]])[:k]}

@@ -1,4 +1,4 @@
-"""Where a store lies: a folder, or a prefix in a bucket."""
+"""The place of a store: a folder, or a prefix in a bucket."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _DOCUMENTS, _JOURNAL = "documents.lance", "journal.lance"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a store lies.
+    """The place of a store.
 
     Attributes:
-        name: As it is told to people.
-        folder: The folder; None of a bucket.
+        name: Name in messages.
+        folder: The folder; None for a bucket.
     """
 
     name: str
@@ -32,23 +32,23 @@ class Place:
 
     @property
     def options(self) -> dict[str, str]:
-        """What LanceDB needs to reach it, next to the usual ``AWS_*`` variables, which LanceDB reads itself.
+        """Options that LanceDB needs to reach it, in addition to the ``AWS_*`` variables, which LanceDB reads itself.
 
         Raises:
-            InputError: VERICITE_OFFLINE is set, and it is on another machine.
+            InputError: VERICITE_OFFLINE is set, and the bucket is on another machine.
         """
         return bucket_options(self.name) if self.folder is None else {}
 
 
 def place_of(place: str | Path) -> Place:
-    """A folder's path, or an address such as ``s3://bucket/prefix``, as a place.
+    """Parse a folder's path, or an address such as ``s3://bucket/prefix``.
 
     Raises:
-        InputError: It can be neither.
+        InputError: It is neither.
     """
     name = str(place)
     scheme = _SCHEME.match(name) if isinstance(place, str) else None
-    # A letter before a colon is a drive.
+    # A single letter before a colon is a drive.
     if scheme and scheme[1].lower() == "s3":
         return Place(checked_address(name))
     if scheme and "://" in name:
@@ -62,7 +62,7 @@ def place_of(place: str | Path) -> Place:
 
 
 def foreign_entries(folder: Path) -> list[str]:
-    """What lies in a folder that is no store; nothing in one that is a store, or could become one.
+    """Return entries of a folder that do not belong to a store; empty for a store or a folder that can become one.
 
     Raises:
         InputError: The folder cannot be read.
@@ -73,7 +73,7 @@ def foreign_entries(folder: Path) -> list[str]:
         raise InputError(f"expected a readable folder; found {folder}: {error.strerror}") from None
     if _DOCUMENTS in names:
         return []
-    # Hidden files are left by file managers; the lock and the journal by a build that died at once.
+    # File managers leave hidden files; a build that died early leaves the lock and the journal.
     return sorted(name for name in names if name != _JOURNAL and not name.startswith("."))
 
 
@@ -84,15 +84,15 @@ _OUT_OF_REACH = re.compile(r"credential|accessdenied|forbidden|status(?: code)?:
 
 @contextmanager
 def store_errors(doing: str, place: Place) -> Generator[None, None, None]:
-    """Turn what LanceDB raises into an error that says what was being done, and what to do next.
+    """Turn LanceDB's exceptions into an error that says what failed and what to do next.
 
     Raises:
-        InputError: It could not be done.
+        InputError: LanceDB raised an exception.
     """
     try:
         yield
-    # LanceDB raises the built-in errors: ValueError for a file that is gone, RuntimeError or OSError for a full disk.
-    # A damaged file may also make its Rust panic, which comes as an exception of a class that cannot be imported.
+    # LanceDB raises built-in exceptions: ValueError for a missing file, RuntimeError or OSError for a full disk. A
+    # damaged file may also make its Rust code panic, which raises an exception of a class that cannot be imported.
     except BaseException as error:
         if not (isinstance(error, OSError | RuntimeError | ValueError) or type(error).__name__.endswith(_PANIC)):
             raise
@@ -102,39 +102,39 @@ def store_errors(doing: str, place: Place) -> Generator[None, None, None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """What LanceDB says was wrong, without what only its makers can use."""
-    # LanceDB ends its messages with the place in its own source and how often it tried.
+    """Return LanceDB's error message without its internal details."""
+    # LanceDB's messages end with a location in its own source and the number of attempts.
     text = re.split(r", /?\S+\.rs:\d+", " ".join(str(error).split()))[0].rstrip(". ")
     return text if len(text) <= 400 else text[:397] + "..."
 
 
 def is_out_of_reach(error: BaseException, place: Place) -> bool:
-    """Whether a bucket's address or the rights to it are at fault, so that nothing is known of what lies there."""
-    # Messages name files, and the name of a folder or of an index may well contain "403".
+    """Whether the error is about a bucket's address or permissions, so that its content is unknown."""
+    # Messages contain file names, and the name of a folder or an index may contain "403".
     return place.folder is None and _OUT_OF_REACH.search(str(error)) is not None
 
 
 def _next_step(doing: str, place: Place, error: BaseException) -> str:
     text = str(error).lower()
     if any(sign in text for sign in ("no space left", "os error 28", "disk full", "quota", "file too large")):
-        return " Free space on the disk and run the same again: what was written stays, and it goes on from there."
+        return " Free disk space and run the same command again: it continues after what was written."
     if is_out_of_reach(error, place):
         return f" {HINT}"
-    # To read again is no help; to write again is.
-    return " Run the same again: what was written stays, and it goes on from there." if doing in _WRITING else ""
+    # Retrying helps after a failed write, not after a failed read.
+    return " Run the same command again: it continues after what was written." if doing in _WRITING else ""
 
 
 @contextmanager
 def only_builder(place: Place) -> Generator[None, None, None]:
-    """Hold a folder for one build; the system lets go of it when the process ends, however it ends.
+    """Lock a folder for one build; the system releases the lock when the process ends, however it ends.
 
-    A bucket has no such lock, nor has a folder on Windows: there the journal's claim has to do, by which the later
-    of two builds goes on and the earlier one stops at its next batch.
+    Buckets, and folders on Windows, have no such lock. There the claim in the journal decides: the later of two builds
+    continues, and the earlier one stops at its next batch.
 
     Raises:
-        InputError: Another build holds the folder, or it cannot be made.
+        InputError: Another build holds the folder, or it cannot be created.
     """
-    # In a folder of something else no file is left; opening it tells what is wrong.
+    # Leave no lock file in a folder that is not a store; opening it reports the problem.
     if place.folder is None or foreign_entries(place.folder):
         yield
         return

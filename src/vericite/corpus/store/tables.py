@@ -1,7 +1,4 @@
-"""The one module that knows LanceDB by name: connecting, the tables of a store, and whether they are whole.
-
-Loads lancedb.
-"""
+"""The tables of a store in LanceDB: connecting, searching, indexing and verifying. Imports lancedb."""
 
 from __future__ import annotations
 
@@ -38,21 +35,21 @@ from vericite.errors import InputError
 DOCUMENTS = "documents"
 
 VECTOR_INDEX_FROM = 100_000
-"""Documents. Below, comparing with every vector is quick, and exact."""
+"""Minimum documents for a vector index. Below, comparing with every vector is fast, and exact."""
 
 KEPT = timedelta(hours=1)
-"""How long files of earlier states stay, for readers that began on one. Every append leaves about as many bytes
-behind as the index has, so a day would be too long."""
+"""How long files of earlier states are kept for readers that use them. Each append leaves about as many bytes behind as
+the index has, so a day would be too long."""
 
 _NEAR, _REFINED = 20, 4
-"""Of an index of vectors: the cells looked into, and how many times more candidates are compared in full."""
+"""For a vector index: the number of cells to search, and the factor of extra candidates to compare exactly."""
 
 _PROBE = "patients treatment disease"
-"""Words to try an index of words with; one that lacks them all has to be opened to say so."""
+"""Words to test a word index with; even an index without them has to be opened."""
 
-_RESTORE = "If it says so again, take the store from a copy, or build it again in another place"
+_RESTORE = "If this happens again, restore the store from a backup, or build it again in another place"
 _NAMED = 5
-"""Problems of one kind that are told one by one; the others are counted."""
+"""Maximum problems of one kind to list; the others are counted."""
 
 _SCALARS: dict[str, Any] = {
     "id": BTree,
@@ -66,28 +63,28 @@ _SCALARS: dict[str, Any] = {
 
 
 def connect(place: Place) -> Any:
-    """The database at a place. Of a folder that is not there it is made."""
-    # LanceDB leaves cores to reading and writing: of two it computes on one, and a build takes a third longer.
+    """Open the database at a place; a missing folder is created."""
+    # By default LanceDB reserves a core for I/O. With two cores, a build would take a third longer.
     os.environ.setdefault("LANCE_CPU_THREADS", str(os.cpu_count() or 1))
-    # Absolute: LanceDB takes a relative folder named like an address (gs:/bucket) for the address.
+    # Absolute, because LanceDB would read a relative folder such as gs:/bucket as an address.
     where = place.name if place.folder is None else place.folder.absolute()
     return lancedb.connect(where, storage_options=place.options)
 
 
 def words_index() -> FTS:
-    """How words are found: split at what is no letter or digit, lower case, accents taken off, English stems.
+    """Configure the word index: split at non-alphanumeric characters, lower case, no accents, English stems.
 
-    Stems, because a question's "inhibits" has to find "inhibition"; stop words are LanceDB's English ones. No
-    positions: they are for phrases, and a question is none.
+    Stems, because "inhibits" in a question has to find "inhibition". Stop words are LanceDB's English list. No
+    positions, which only phrase queries need.
     """
     return FTS(with_position=False, num_workers=os.cpu_count())
 
 
 def make_indexes(table: Any, place: Place) -> None:
-    """Make the indexes that are not there, and bring the others up to date.
+    """Create missing indexes and update the others.
 
     Raises:
-        InputError: LanceDB could not.
+        InputError: LanceDB failed.
     """
     with store_errors("index", place):
         rows = table.count_rows()
@@ -101,11 +98,11 @@ def make_indexes(table: Any, place: Place) -> None:
     Digests(place, DOCUMENTS).learn()
 
 
-def mend_indexes(table: Any, place: Place) -> None:
-    """Make those indexes anew that cannot be read.
+def repair_indexes(table: Any, place: Place) -> None:
+    """Rebuild unreadable indexes.
 
     Raises:
-        InputError: LanceDB could not.
+        InputError: LanceDB failed.
     """
     with store_errors("index", place):
         wanted = _wanted(table, table.count_rows())
@@ -124,30 +121,29 @@ def _wanted(table: Any, rows: int) -> dict[str, Any]:
 
 
 def unindexed(table: Any) -> dict[str, int]:
-    """How many rows each index does not cover; of an index that is not there, all."""
+    """Return the number of rows that each index does not cover; for a missing index, all rows."""
     rows = table.count_rows()
     there = {column: index.num_unindexed_rows or 0 for index in table.list_indices() for column in index.columns}
     return {column: there.get(column, rows) for column in _wanted(table, rows)}
 
 
 def broken_indexes(table: Any, place: Place) -> dict[str, str]:
-    """Why those indexes that cannot be read cannot, by the column that each is of; none of a table without rows."""
+    """Return unreadable indexes by column, with the reason; empty for a table without rows."""
     if not table.count_rows():
-        # No value to try them with, and nothing to be found through them.
+        # There is no value to test an index with.
         return {}
     digests = Digests(place, DOCUMENTS)
     found: dict[str, str] = {}
     with without_panics():
         for index in table.list_indices():
             (column,) = index.columns
-            # Not opened as well: of changed bytes LanceDB may make anything.
+            # Do not open it: LanceDB may do anything with changed bytes.
             if name := digests.changed_index(index.index_uuid):
-                found[column] = f"other bytes in {name} than were written"
+                found[column] = f"{name} has changed since it was written"
                 continue
             try:
                 _try_index(table, column)
-            # A damaged file may also make LanceDB's Rust panic, and the RustPanic raised for it is an Exception of a
-            # module that cannot be imported to name it here.
+            # A damaged file may also make LanceDB's Rust code panic; the RustPanic that it raises cannot be imported.
             except Exception as error:
                 if is_out_of_reach(error, place):
                     raise
@@ -156,8 +152,8 @@ def broken_indexes(table: Any, place: Place) -> dict[str, str]:
 
 
 def _try_index(table: Any, column: str) -> None:
-    # Not read whole: of all of PubMed some would not fit into memory, and LanceDB then calls a sound one unusable.
-    # To be searched each of its files is opened at its end, where one that was cut off shows.
+    # Do not read the whole index: with all of PubMed it may not fit into memory, and LanceDB would then report a good
+    # index as unusable. A search opens each file at its end, which detects truncated files.
     if column not in ("body", "vector"):
         (value,) = table.head(1)[column].to_pylist()
         table.count_rows(_equal(column, value))
@@ -167,12 +163,12 @@ def _try_index(table: Any, column: str) -> None:
     else:
         vector = [1.0] * table.schema.field("vector").type.list_size
         query = table.search(vector, vector_column_name="vector").distance_type("cosine").select(["_distance"])
-    # Rows outside the index say nothing of it, and to compare with each of them takes long.
+    # Search only the index: rows outside of it say nothing about it and are slow to compare.
     query.fast_search().limit(1).to_arrow()
 
 
 def _equal(column: str, value: Any) -> str:
-    """The condition that leads to the page of an index where this value stands, or else to those of no value."""
+    """Return a condition that reads the index page with this value, or the pages without a value."""
     if isinstance(value, list):
         return has_any(column, cast(list[str], value) or [""]) or ""
     if isinstance(value, str):
@@ -181,21 +177,21 @@ def _equal(column: str, value: Any) -> str:
 
 
 def by_words(table: Any, words: str, limit: int, predicate: str | None) -> Any:
-    """The numbers of the rows that fit words best (``_rowid``), with their ``_score``."""
-    # A query object: of a string LanceDB would read a syntax.
+    """Return the row numbers (``_rowid``) and ``_score`` of the rows that match the words best."""
+    # A query object, because LanceDB would parse a string as a query syntax.
     query = table.search(MatchQuery(words, "body"), query_type="fts")
     return _where(query, predicate).select(["_score"]).with_row_id(True).limit(limit).to_arrow()
 
 
 def by_vector(table: Any, vector: Any, limit: int, predicate: str | None) -> Any:
-    """The numbers of the rows closest to a vector (``_rowid``), with their ``_distance``: 1 less the cosine."""
+    """Return the row numbers (``_rowid``) and ``_distance`` (1 minus the cosine) of the rows closest to a vector."""
     query = table.search(vector, vector_column_name="vector").distance_type("cosine")
     query = query.nprobes(_NEAR).refine_factor(_REFINED)
     return _where(query, predicate).select(["_distance"]).with_row_id(True).limit(limit).to_arrow()
 
 
 def rows_at(table: Any, numbers: Sequence[int], columns: Sequence[str]) -> Any:
-    """The rows with these numbers, each once, in any order, with ``_rowid``."""
+    """Return the rows with these numbers, each once, in any order, with ``_rowid``."""
     return table.take_row_ids(list(numbers)).select(list(columns)).with_row_id().to_arrow()
 
 
@@ -204,14 +200,15 @@ def _where(query: Any, predicate: str | None) -> Any:
 
 
 def rows_where(table: Any, predicate: str | None, columns: Sequence[str], batch: int = 1024) -> Any:
-    """Stream the rows for which a condition holds, in batches."""
+    """Return an iterator over batches of the rows that meet a condition."""
     return _where(table.search(), predicate).select(list(columns)).to_batches(batch)
 
 
 def merge_documents(table: Any, rows: Any) -> tuple[int, int]:
-    """Write rows in one commit: a new id is added, one that is there replaced unless it is the later one.
+    """Write rows in one commit: add new ids, and replace stored documents that are not later versions.
 
-    How many were added, and how many replaced.
+    Returns:
+        The numbers of rows added and replaced.
     """
     merge = table.merge_insert("id").when_matched_update_all(where=REPLACES)
     done = merge.when_not_matched_insert_all().execute(rows)
@@ -225,7 +222,7 @@ def merge_documents(table: Any, rows: Any) -> tuple[int, int]:
 PMIDS = "pmids"
 
 Fact = Literal["deleted", "retracted"]
-"""What may be known of a PMID."""
+"""A fact about a PMID."""
 
 _KEPT = timedelta(minutes=10)
 _AT_ONCE = 1000
@@ -240,14 +237,14 @@ _FORM = pa.schema(
 
 
 class PmidFacts:
-    """The facts of a store, which hold for documents that come later too. Reading makes no table."""
+    """Facts about PMIDs, which also apply to documents added later. Reading does not create the table."""
 
     def __init__(self, place: Place, database: Any) -> None:
         self._place = place
         self._database = database
 
     def known(self, fact: Fact, among: Collection[str] | None = None) -> set[str]:
-        """The PMIDs of which this is known, or those of some of them."""
+        """Return the PMIDs with this fact, optionally only those ``among`` some PMIDs."""
         table = self._table()
         if table is None:
             return set()
@@ -259,7 +256,7 @@ class PmidFacts:
         return found
 
     def learn(self, fact: Fact, pmids: Iterable[str]) -> None:
-        """Remember this of these PMIDs; what is known already may be said again."""
+        """Record this fact for these PMIDs; known facts may be repeated."""
         rows = [{"key": f"{fact} {pmid}", "pmid": pmid, "fact": fact} for pmid in dict.fromkeys(pmids)]
         if not rows:
             return
@@ -269,14 +266,14 @@ class PmidFacts:
             merge.execute(pa.Table.from_pylist(rows, schema=_FORM))
 
     def forget(self, fact: Fact, pmids: Collection[str]) -> None:
-        """Take this back of these PMIDs."""
+        """Remove this fact for these PMIDs."""
         known = self.known(fact, pmids)
         for some in in_parts(known, _AT_ONCE):
             with store_errors("write to", self._place):
                 self._database.open_table(PMIDS).delete(f"fact = '{fact}' AND {is_in('pmid', some)}")
 
     def problems(self) -> Iterator[str]:
-        """What is wrong with them, a sentence each."""
+        """Yield a sentence for each problem with the facts."""
         table = self._table()
         if table is None:
             return
@@ -295,7 +292,7 @@ class PmidFacts:
                     seen.add(row["key"])
 
     def tidy(self) -> None:
-        """Make one file of the many small ones."""
+        """Merge the many small files into one."""
         if self._table() is not None:
             with store_errors("write to", self._place):
                 self._database.open_table(PMIDS).optimize(cleanup_older_than=_KEPT)
@@ -306,13 +303,13 @@ class PmidFacts:
 
 
 def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
-    """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
+    """Yield a sentence for each problem with the documents, vectors and indexes of a table, and with the facts."""
     yield from _readable("documents", place, lambda: _in_documents(table, embedder))
     digests = Digests(place, DOCUMENTS)
     if found := digests.problem():
         yield (
-            f"expected a digest of each file in {FILE}; found {found}. Bytes that changed cannot be told without. If "
-            "the store is sound, the next build that adds to it writes them anew"
+            f"expected a digest of each file in {FILE}; found {found}. Without digests, changed bytes cannot be "
+            "detected. The next build that adds to the store writes them again"
         )
     for name in digests.changed_data():
         yield changed_documents(name)
@@ -320,17 +317,17 @@ def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts
 
 
 def changed_documents(name: str) -> str:
-    """What to say of a data file that holds something else than was written."""
+    """Return the error for a data file that has changed since it was written."""
     return f"expected the documents in {name} as they were written; found other bytes. {_RESTORE}"
 
 
 def _readable(what: str, place: Place, problems: Callable[[], Iterator[str]]) -> Iterator[str]:
-    """The problems; that they cannot be read to their end is one too."""
+    """Yield the problems, and a last one if reading them fails."""
     try:
         yield from problems()
     except InputError as error:
         yield f"{error} {_RESTORE}"
-    # Also LanceDB's RustPanic, which cannot be imported to name it here.
+    # Exception, because LanceDB's RustPanic cannot be imported.
     except Exception as error:
         if is_out_of_reach(error, place):
             raise
@@ -339,7 +336,7 @@ def _readable(what: str, place: Place, problems: Callable[[], Iterator[str]]) ->
 
 def _in_documents(table: Any, embedder: str | None) -> Iterator[str]:
     counts: Counter[str] = Counter()
-    # Of all of PubMed the ids themselves would not fit into a laptop's memory.
+    # Hashes, because the ids of all of PubMed would not fit into a laptop's memory.
     hashes = array("q")
     columns = [*DOCUMENT_COLUMNS, *DESCRIBING_COLUMNS, *(["vector"] if embedder else [])]
     for batch in rows_where(table, None, columns):
@@ -349,10 +346,10 @@ def _in_documents(table: Any, embedder: str | None) -> Iterator[str]:
                 yield problem
     for kind, count in counts.items():
         if count > _NAMED:
-            yield f"expected every {kind} to be whole; found {count - _NAMED} more that are not"
+            yield f"expected every {kind} to be valid; found {count - _NAMED} more that are not"
     rows = table.count_rows()
     if rows != len(hashes):
-        yield f"expected to read the {rows} documents that are counted; found {len(hashes)}"
+        yield f"expected to read {rows} documents, the number of rows; found {len(hashes)}"
     yield from _repeated(table, hashes)
 
 
@@ -360,13 +357,13 @@ def _in_indexes(table: Any, place: Place, facts: PmidFacts) -> Iterator[str]:
     broken = broken_indexes(table, place)
     for column, reason in broken.items():
         yield (
-            f"expected an index of {column} that can be read; found: {reason}. Build the store again from any of its "
-            "sources, which makes this index anew"
+            f"expected a readable index of {column}; found: {reason}. Build the store again from any of its sources "
+            "to rebuild this index"
         )
     for column, missing in unindexed(table).items():
         if missing:
             yield f"expected the index of {column} to cover all documents; found {missing} outside. Index the store"
-    # Through a broken index of them nothing can be found out about PMIDs; that it is broken was said.
+    # PMIDs cannot be looked up through a broken index, which was reported above.
     if not broken.keys() & {"pmid", "retracted"}:
         yield from _readable("facts of PMIDs", place, lambda: _in_facts(table, facts))
 
@@ -378,7 +375,7 @@ def _in_facts(table: Any, facts: PmidFacts) -> Iterator[str]:
 
 
 def _against(table: Any, expected: str, pmids: set[str], condition: str) -> Iterator[str]:
-    """That no document with one of these PMIDs is what it should not be."""
+    """Yield a problem if documents with these PMIDs meet a condition that they should not."""
     found: list[str] = []
     for some in in_parts(sorted(pmids), _AT_ONCE):
         for batch in rows_where(table, f"{condition} AND {is_in('pmid', some)}", ["id"]):
@@ -413,10 +410,10 @@ def _problem_of(row: dict[str, Any]) -> str | None:
 def _unfit_vectors(batch: Any) -> Iterator[tuple[str, str]]:
     column = batch.column("vector")
     rows = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32).reshape(len(column), -1)
-    # float16 keeps three digits.
+    # float16 has three decimal digits.
     unfit = ~(np.abs(np.linalg.norm(rows, axis=1) - 1) < 0.01)
     for id in batch.column("id").filter(unfit).to_pylist():
-        yield "vector", f"expected a vector of length 1 for {id!r}; found another"
+        yield "vector", f"expected a vector of length 1 for {id!r}; found another length"
 
 
 def _repeated(table: Any, hashes: array[int]) -> Iterator[str]:
@@ -424,7 +421,7 @@ def _repeated(table: Any, hashes: array[int]) -> Iterator[str]:
     suspects = {int(value) for value in values[times > 1]}
     if not suspects:
         return
-    # Two ids can have one hash: those that have are compared by their letters.
+    # Different ids can have the same hash: compare the ids themselves.
     ids: Counter[str] = Counter()
     for batch in rows_where(table, None, ["id"], batch=65_536):
         ids.update(id for id in batch.column("id").to_pylist() if hash(id) in suspects)

@@ -1,4 +1,4 @@
-"""Writing a store in batches: what of a source is new, committed so that a kill does no harm."""
+"""Write a store in batches, so that a killed build can continue."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _TIDY_EVERY = 64
 
 @dataclass(frozen=True)
 class WrittenBatch:
-    """What is committed together.
+    """Changes that are committed together.
 
     Attributes:
         table: The documents, each id once, as ``LanceStore.merge`` takes them.
-        again: Of ids that came several times what their documents are ordered by, as they came.
-        deleted: PMIDs that are deleted.
-        retracted: PMIDs that are retracted, and were not known as such.
-        states: How far the sources are in the store with this batch.
-        items: How many items were read until here.
+        again: For ids that came several times, the states of their documents in order.
+        deleted: Deleted PMIDs.
+        retracted: Newly retracted PMIDs.
+        states: States of the sources after this batch.
+        items: Number of items read so far.
     """
 
     table: Any
@@ -54,7 +54,7 @@ class WrittenBatch:
 
 @dataclass(frozen=True)
 class Committed:
-    """What a batch did: documents added, replaced and deleted."""
+    """Result of a batch: numbers of documents added, replaced and deleted."""
 
     batch: WrittenBatch
     added: int
@@ -63,11 +63,10 @@ class Committed:
 
 
 class Committer:
-    """Commits batches one after the other: what is said of PMIDs, documents, deletions, then the journal.
+    """Commits batches one after the other: facts about PMIDs, documents, deletions, then the journal.
 
-    Every step may be the last one before the process dies: done again from the first, they lead to the same store.
-    It works in a thread of its own, at one batch at a time and never with another waiting: LanceDB needs Python's lock
-    for none of it, so that meanwhile the next one is read.
+    The process may die after any step: repeating all steps leads to the same store. Commits run in a thread of their
+    own, one batch at a time, while the next batch is read: LanceDB releases the GIL.
     """
 
     def __init__(self, store: LanceStore, journal: Journal) -> None:
@@ -77,25 +76,25 @@ class Committer:
         self._writes = 0
 
     def begin(self, batch: WrittenBatch) -> None:
-        """Begin to commit; the batch before has to be taken by ``done`` first."""
+        """Start to commit a batch; call ``done`` for the previous batch first."""
         self._going = self._thread.submit(self._commit, batch)
 
     @property
     def ready(self) -> bool:
-        """Whether ``done`` need not wait for a batch."""
+        """Whether a batch is committed, so that ``done`` returns without waiting."""
         return self._going is not None and self._going.done()
 
     def done(self) -> Committed | None:
-        """What the batch did that was begun last, once it is committed; None where there is none.
+        """Wait for the current batch and return its result; None if there is no batch.
 
         Raises:
-            InputError: It could not be committed.
+            InputError: The commit failed.
         """
         going, self._going = self._going, None
         return None if going is None else going.result()
 
     def close(self) -> None:
-        """Wait until nothing is written any more."""
+        """Wait until all writes are done."""
         self._thread.shutdown()
 
     def _commit(self, batch: WrittenBatch) -> Committed:
@@ -104,7 +103,7 @@ class Committer:
         self._store.facts.learn("retracted", batch.retracted)
         before = self._store.states_of(batch.again)
         added, replaced = self._store.merge(batch.table)
-        # Of those that came several times the commit counts the last one alone.
+        # For ids that came several times, the commit only counts the last document.
         replaced += sum(
             replacements(before.get(id), states) - replacements(before.get(id), [max(states)])
             for id, states in batch.again.items()
@@ -118,25 +117,25 @@ class Committer:
 
 
 CHARACTERS = 64_000_000
-"""Of a batch, at most about: full texts make smaller batches than abstracts."""
+"""Approximate maximum characters of a batch: batches of full texts have fewer documents."""
 
 
 _EMBEDDED_AT_ONCE = 100
-"""Documents: some seconds' work, after which it is told how far it is."""
+"""Number of documents embedded between progress reports; takes some seconds."""
 
 
 class Writer:
-    """Takes items, and hands them on batch by batch; use it as a context, which waits for the last one.
+    """Collects items and commits them in batches. Use it as a context manager, which waits for the last batch.
 
-    That a PMID is deleted or retracted holds for good, for what came before and for what comes later, so that the
-    store is the same in whatever order its sources are read.
+    A deletion or retraction of a PMID applies to earlier and later documents alike, so that the order of the sources
+    does not matter.
     """
 
-    def __init__(self, store: LanceStore, batch: int, problems: int, tell: Callable[[str, str, int], None]) -> None:
+    def __init__(self, store: LanceStore, batch: int, problems: int, report: Callable[[str, str, int], None]) -> None:
         self._store = store
         self._journal = Journal(store.place, store.database)
         self._committer = Committer(store, self._journal)
-        self._batch, self._most_problems, self._tell = max(1, batch), problems, tell
+        self._batch, self._most_problems, self._report = max(1, batch), problems, report
         self._rows: dict[str, Row] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._again: dict[str, list[State]] = {}
@@ -162,20 +161,20 @@ class Writer:
         self._committer.close()
 
     def claim(self) -> dict[str, SourceState]:
-        """Become the store's builder; what was read into it before, by name."""
+        """Become the store's builder; return the states of its sources by name."""
         self._journal.claim()
         self._deleted_pmids = self._store.facts.known("deleted")
         self._retracted_pmids = self._store.facts.known("retracted")
         return {state.name: state for state in self._journal.sources()}
 
     def begin(self, state: SourceState, retry: bool = False) -> None:
-        """Go on with a source after those of its items that are in the store."""
+        """Start a source after its items that are already in the store."""
         self._state, self._retry = state, retry
         self._read, self._unfit, self._absent = state.items, state.refused, state.missing
         self._states[state.name] = state
 
     def take(self, item: Item) -> None:
-        """The next item of the source."""
+        """Add the next item of the source."""
         self._read += 1
         self.items += 1
         self._since += 1
@@ -216,11 +215,11 @@ class Writer:
             self._vectors[row[0]] = prepared.vector
 
     def _refuse_document(self, problem: str) -> None:
-        expected = f"expected a document that a file can hold; found {problem}"
+        expected = f"expected a document that can be stored; found {problem}"
         self._refuse(RecordError(self._state.name, self._read, None, expected))
 
     def _take_row(self, row: Row) -> bool:
-        """Whether it is the latest of its id in the batch."""
+        """Add a row; return whether it is the latest version of its id in the batch."""
         pmid = pmid_of_row(row)
         if pmid and retracted_row(row):
             self._retract((pmid,))
@@ -236,7 +235,7 @@ class Writer:
             if state_of_row(row) < state_of_row(earlier):
                 return False
             self._rows[row[0]] = row
-            # It was of the document before.
+            # The vector belongs to the earlier version.
             self._vectors.pop(row[0], None)
         return True
 
@@ -250,7 +249,7 @@ class Writer:
         self._problems += [problem][: self._most_problems - len(self._problems)]
 
     def end(self) -> None:
-        """All of the source was taken."""
+        """Mark the source as read completely."""
         self._note(done=not (self._retry and self._unfit))
 
     def _note(self, done: bool) -> None:
@@ -258,13 +257,13 @@ class Writer:
         self._states[self._state.name] = self._state
 
     def flush(self) -> None:
-        """Hand on what was taken, once the batch before is committed."""
+        """Commit the collected items as a batch, after the previous batch."""
         if not self._states:
             return
         if not self._state.done:
             self._note(done=False)
         if self._store.embedder is not None:
-            # The making of vectors takes both longer and every core.
+            # Embedding takes longer than the commit, and all cores.
             self._settle()
         rows = [row_retracted(row, self._retracted_pmids) for row in self._rows.values()]
         table = self._store.table_of(rows, self._vectors_of(rows))
@@ -275,12 +274,12 @@ class Writer:
         self._committer.begin(batch)
         self._rows, self._vectors, self._again, self._accepted, self._characters = {}, {}, {}, 0, 0
         self._gone, self._retracted_since = [], []
-        # A source that goes on is noted again with the next batch; one that ended is not.
+        # An unfinished source is recorded again with the next batch.
         self._states = {} if self._state.done else {self._state.name: self._state}
         self._since = 0
 
     def _vectors_of(self, rows: Sequence[Row]) -> NDArray[np.float32] | None:
-        """Their vectors, made some at a time to tell how far it is; None where the store has none."""
+        """Return the vectors of rows, made in parts to report progress; None if the store has no vectors."""
         if self._store.embedder is None:
             return None
         made = dict(self._vectors)
@@ -290,39 +289,39 @@ class Writer:
             some = missing[start : start + _EMBEDDED_AT_ONCE]
             made.update(zip((row[0] for row in some), self._store.embed(documents_of_rows(some)), strict=True))
             share = (start + len(some)) / len(missing)
-            self._tell("embedding", self._state.name, before + int(self._since * share))
+            self._report("embedding", self._state.name, before + int(self._since * share))
         return np.stack([made[row[0]] for row in rows]) if rows else self._store.embed([])
 
     def _settle(self) -> None:
-        """Count, and tell of, the batch that was handed on last."""
+        """Wait for the current batch, count its results and report progress."""
         if done := self._committer.done():
             self._added += done.added
             self._replaced += done.replaced
             self._deleted += done.deleted
-            self._tell("reading", done.batch.states[-1].name, done.batch.items)
+            self._report("reading", done.batch.states[-1].name, done.batch.items)
 
     def finish_reading(self) -> None:
-        """Commit what was taken, and wait until it is."""
+        """Commit the remaining items and wait."""
         self.flush()
         self._settle()
 
     def finish(self) -> None:
-        """Leave the journal tidy."""
+        """Tidy the tables of the journal and the facts."""
         self._journal.tidy()
         self._store.facts.tidy()
 
     def mark_retracted(self) -> None:
-        """Mark what was in the store before its retraction was read."""
+        """Mark documents that were stored before their retraction was read."""
         self._journal.check_claim()
         self._store.mark_retracted(self._retracted_pmids)
 
     def join_articles(self) -> None:
-        """Leave one record of each article."""
+        """Merge records of the same article."""
         self._journal.check_claim()
         self._joined = self._store.join_articles()
 
     def report(self, skipped: tuple[str, ...], resumed: tuple[str, ...], seconds: float) -> BuildReport:
-        """What was done in all."""
+        """Return the report of the whole build."""
         return BuildReport(
             added=self._added,
             replaced=self._replaced,
