@@ -202,7 +202,7 @@ def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path):
 
 def test_sources_need_names_of_their_own(tmp_path: Path):
     for names in (["a", "a"], [""]):
-        with pytest.raises(InputError, match="a name of its own"):
+        with pytest.raises(InputError, match="a unique name"):
             build_store(tmp_path, [source(name, []) for name in names])
 
 

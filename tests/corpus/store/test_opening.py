@@ -45,7 +45,7 @@ def test_a_database_of_something_else_is_no_store(tmp_path: Path):
 def test_a_store_of_another_version_is_not_guessed_at(tmp_path: Path, version: str, step: str):
     other = pa.schema([pa.field("id", pa.string())], metadata={VERSION_KEY: version})
     lancedb.connect(tmp_path / "db").create_table("documents", schema=other)
-    with pytest.raises(InputError, match=rf"of form {version}\. {step}"):
+    with pytest.raises(InputError, match=rf"of format {version}\. {step}"):
         open_store(tmp_path / "db")
 
 
@@ -125,7 +125,7 @@ def test_a_document_can_be_put_and_deleted_by_itself(tmp_path: Path):
 
 def test_a_document_that_no_file_can_hold_cannot_be_put(tmp_path: Path):
     build_store(tmp_path, [source("all", [document(1)])])
-    with pytest.raises(InputError, match="that a file can hold"):
+    with pytest.raises(InputError, match="that can be stored"):
         open_store(tmp_path).put([document(2).model_copy(update={"year": 2**63})])
 
 
