@@ -81,7 +81,7 @@ def test_ties_are_no_majority_and_split_people_count_by_their_share():
     assert found.agreed == {"2": "supported"}
     assert found.ties == {"1": {"supported": 1, "irrelevant": 1}}
     assert support(given, SCHEME) == {"1": 0.5, "2": 1.0}
-    with pytest.raises(InputError, match="expected a scheme of which a label means supported"):
+    with pytest.raises(InputError, match="expected a scheme with a label that means supported"):
         support(given, load_scheme("bioace-completeness"))
 
 
@@ -214,5 +214,5 @@ def test_a_sample_of_other_verdicts_or_systems_is_refused(make_system):
     with pytest.raises(InputError, match="expected the systems that the sample was drawn from"):
         correct_systems([make_system("other", 20)], sample, given, SCHEME)
     changed = {item: unit.model_copy(update={"stratum": {"verdict": "contradicted"}}) for item, unit in sample.items()}
-    with pytest.raises(InputError, match="expected the verdicts that the sample was drawn by"):
+    with pytest.raises(InputError, match="expected the verdicts that the sample was drawn from"):
         correct_systems([system], changed, given, SCHEME)

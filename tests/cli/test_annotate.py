@@ -26,7 +26,7 @@ def sample(run_cli, answers: str, tmp_path: Path) -> Path:
     printed = run_cli("annotate", "sample", answers, "--n", "40", "--out", str(out), *LEXICAL)
     assert printed.code == 0, printed.err
     assert "verdict supported, system tmp" in printed.out or "verdict supported" in printed.out
-    assert "40 labels tell a rate near one half within ±0.155" in printed.out
+    assert "40 labels estimate a rate near one half within ±0.155" in printed.out
     return out
 
 

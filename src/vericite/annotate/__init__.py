@@ -1,1 +1,1 @@
-"""People's labels: drawn from a run, given in a page, held against each other, and used to correct the run's rates."""
+"""Human annotation: draw samples, label them in a page, measure agreement, and correct a run's rates."""

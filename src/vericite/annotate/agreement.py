@@ -1,6 +1,6 @@
-"""How far annotators agree: on labels, with the judge, and on the passages that they mark.
+"""Agreement of annotators on labels and passages, and with the judge.
 
-Of labels on a sample of verdicts come rates of whole systems, corrected.
+Labels on a sample of verdicts are also used to correct the rates of whole systems.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ JUDGE = "judge"
 
 @dataclass(frozen=True)
 class SnippetAgreement:
-    """How far two annotators mark the same passages.
+    """Agreement of two annotators on the passages that they marked.
 
     Attributes:
-        overlap: Mean over units of F1 in characters.
-        bleu: Mean over units of sentence BLEU, of each annotator's words against the other's and the two averaged.
-        n: Units on which both marked something.
-        one_only: Units that both labelled, and on which one of them marked something.
+        overlap: Mean F1 in characters over units.
+        bleu: Mean sentence BLEU over units, averaged over both directions.
+        n: Number of units on which both marked something.
+        one_only: Number of units that both labelled and only one of them marked.
     """
 
     raters: tuple[str, str]
@@ -52,21 +52,21 @@ class SnippetAgreement:
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it."""
+        """JSON-ready dict."""
         return {"raters": list(self.raters), "overlap": self.overlap, "bleu": self.bleu, "n": self.n,
                 "one_only": self.one_only}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far people agree.
+    """The agreement of annotators.
 
     Attributes:
-        labels: Among themselves; empty where there is but one.
-        judge: Each of them, and the majority of several, against the judge, in the words of verdicts; empty without
-            the judge's.
-        snippets: On passages, each pair.
-        adjudication: What most say.
+        labels: Agreement between annotators; empty if there is only one.
+        judge: Agreement of each annotator, and of the majority, with the judge, by the labels of verdicts; empty
+            without verdicts.
+        snippets: Agreement of each pair on passages.
+        adjudication: The majority labels.
     """
 
     labels: list[Agreed]
@@ -81,17 +81,20 @@ def people_agreement(
     units: Mapping[str, Unit] | None = None,
     bootstrap: Bootstrap | None = None,
 ) -> PeopleAgreement:
-    """How far annotators agree with each other and, where the sample is given, with its judge.
+    """Measure the agreement of annotators with each other and, if the sample is given, with its judge.
 
     Raises:
         InputError: There are too few labels for any figure.
     """
-    raters = sorted({one.rater for one in annotations})
+    raters = sorted({annotation.rater for annotation in annotations})
     several = len(raters) > 1
     found = adjudicate(annotations)
     measures = [CohenKappa(), CategoryF1()]
-    every = [*measures, FleissKappa(), KrippendorffAlpha()]
-    among = agree([one.rating for one in annotations], every, None, list(scheme.verdicts), bootstrap) if several else []
+    among: list[Agreed] = []
+    if several:
+        ratings = [annotation.rating for annotation in annotations]
+        all_measures = [*measures, FleissKappa(), KrippendorffAlpha()]
+        among = agree(ratings, all_measures, None, list(scheme.verdicts), bootstrap)
     judged = _judged(annotations, found if several else None, scheme, units or {})
     return PeopleAgreement(
         among,
@@ -104,49 +107,51 @@ def people_agreement(
 def _judged(
     annotations: Sequence[Annotation], majority: Adjudication | None, scheme: Scheme, units: Mapping[str, Unit]
 ) -> list[Rating]:
-    """What people and the judge say, in the words of verdicts; nothing where one of the two has none."""
-    people = [one.rating for one in annotations] + (majority.ratings if majority else [])
+    """Return the ratings of annotators and judge with the labels of verdicts; empty if one of them has no labels."""
+    people = [annotation.rating for annotation in annotations] + (majority.ratings if majority else [])
     said = [
-        one.model_copy(update={"label": scheme.verdicts[one.label] if one.label is not None else None})
-        for one in people
-        if one.item in units
+        rating.model_copy(update={"label": scheme.verdicts[rating.label] if rating.label is not None else None})
+        for rating in people
+        if rating.item in units
     ]
-    asked = {one.item for one in said}
+    asked = {rating.item for rating in said}
     judge = [
         Rating(item=item, rater=JUDGE, label=unit.verdict, group=unit.group)
         for item, unit in units.items()
         if item in asked and unit.verdict is not None
     ]
-    return [*judge, *said] if judge and any(one.label is not None for one in said) else []
+    return [*judge, *said] if judge and any(rating.label is not None for rating in said) else []
 
 
 def _snippets(annotations: Sequence[Annotation], pair: tuple[str, str]) -> SnippetAgreement:
-    own = [{one.item: one for one in annotations if one.rater == rater} for rater in pair]
+    own = [{annotation.item: annotation for annotation in annotations if annotation.rater == rater} for rater in pair]
     shared = [(own[0][item], own[1][item]) for item in own[0] if item in own[1]]
     both = [(one, other) for one, other in shared if one.snippets and other.snippets]
-    some = sum(bool(one.snippets) != bool(other.snippets) for one, other in shared)
+    one_only = sum(bool(one.snippets) != bool(other.snippets) for one, other in shared)
     if not both:
-        return SnippetAgreement(pair, None, None, 0, some)
+        return SnippetAgreement(pair, None, None, 0, one_only)
     overlap = [_overlap(_marked(one), _marked(other)) for one, other in both]
     texts = [(_words(one), _words(other)) for one, other in both]
     scores = [(bleu(one, other) + bleu(other, one)) / 2 for one, other in texts]
-    return SnippetAgreement(pair, sum(overlap) / len(both), sum(scores) / len(both), len(both), some)
+    return SnippetAgreement(pair, sum(overlap) / len(both), sum(scores) / len(both), len(both), one_only)
 
 
-def _marked(one: Annotation) -> set[tuple[str, int]]:
-    return {(it.document, place) for it in one.snippets for place in range(it.start, it.end)}
+def _marked(annotation: Annotation) -> set[tuple[str, int]]:
+    return {
+        (snippet.document, offset) for snippet in annotation.snippets for offset in range(snippet.start, snippet.end)
+    }
 
 
 def _overlap(one: set[tuple[str, int]], other: set[tuple[str, int]]) -> float:
     return 2 * len(one & other) / (len(one) + len(other))
 
 
-def _words(one: Annotation) -> list[str]:
-    return [word for it in one.snippets for word in findall(r"\w+|[^\w\s]", it.text.lower())]
+def _words(annotation: Annotation) -> list[str]:
+    return [word for snippet in annotation.snippets for word in findall(r"\w+|[^\w\s]", snippet.text.lower())]
 
 
 def bleu(words: Sequence[str], reference: Sequence[str]) -> float:
-    """Sentence BLEU with n-grams up to four; from pairs on one is added to both counts (Lin and Och 2004)."""
+    """Return sentence BLEU with n-grams up to four, with add-one smoothing from bigrams on (Lin and Och 2004)."""
     if not words or not reference:
         return 0.0
     logs = 0.0
@@ -164,21 +169,24 @@ def bleu(words: Sequence[str], reference: Sequence[str]) -> float:
 def correct_systems(
     systems: Sequence[System], sample: Mapping[str, Unit], annotations: Sequence[Annotation], scheme: Scheme
 ) -> list[SystemByPeople]:
-    """Each system's rate of supported citations as people would find it, of those that have ten labels or more.
+    """Correct the rate of supported citations of each system with at least ten labels.
 
-    A unit that several people labelled counts by the share of them who find it supported.
+    A unit with several labels counts by the share of annotators who find it supported.
 
     Args:
-        systems: The systems that the sample was drawn from, checked as they were then.
-        sample: Its units by item.
+        systems: The systems that the sample was drawn from, with the same verdicts.
+        sample: The units of the sample by item.
         annotations: The labels.
-        scheme: What they mean.
+        scheme: The scheme of the labels.
 
     Raises:
-        InputError: The sample was drawn from other verdicts, is of another kind, or no system has labels enough.
+        InputError: The sample was drawn from other verdicts, has another kind of units, or no system has enough labels.
     """
     if scheme.of != "citation":
-        raise InputError(f"expected a scheme of citations to correct their rate; {scheme.name} is of {scheme.of}s")
+        raise InputError(
+            f"expected a scheme for citations to correct their rate; {scheme.name} is for {scheme.of}s. Give --scheme "
+            "the one that the citations were labelled by."
+        )
     people = {item: share for item, share in support(annotations, scheme).items() if item in sample}
     units = units_of(systems)
     _expect_same(units, sample)
@@ -204,40 +212,43 @@ def correct_systems(
         found.append(SystemByPeople(system.name, correction, verdicts))
     if not found:
         raise InputError(
-            f"expected labels on {FEWEST} verdicts of a system or more; found {most} at most. Label more of the sample."
+            f"expected labels on at least {FEWEST} verdicts of a system; found at most {most}. Label more of the "
+            "sample."
         )
     return found
 
 
 def _expect_same(units: Sequence[Unit], sample: Mapping[str, Unit]) -> None:
-    """Strata that have changed since would weigh the labels wrongly."""
-    there = {unit.item: unit for unit in units}
-    lost = [item for item in sample if item not in there]
-    if lost:
+    """Check that the units and strata are those of the sample; otherwise the weights would be wrong."""
+    current = {unit.item: unit for unit in units}
+    missing = [item for item in sample if item not in current]
+    if missing:
+        first = sample[missing[0]]
         raise InputError(
-            f"expected the systems that the sample was drawn from, by the same names; {len(lost)} of {len(sample)} "
-            f"units are not in them, such as that of answer {sample[lost[0]].answer!r} of {sample[lost[0]].system!r}"
+            f"expected the systems that the sample was drawn from, with the same names; {len(missing)} of "
+            f"{len(sample)} units are not in them, such as one of answer {first.answer!r} of {first.system!r}"
         )
     for item, unit in sample.items():
-        if unit.protocol and there[item].protocol != unit.protocol:
+        if unit.protocol and current[item].protocol != unit.protocol:
             raise InputError(
                 f"expected verdicts by the protocol of the sample, {unit.protocol}; found "
-                f"{there[item].protocol or 'none'} (answer {unit.answer!r}). The rate would be that of another judge: "
-                "give the verdicts that the sample was drawn from, or the same --protocol and --judge."
+                f"{current[item].protocol or 'none'} (answer {unit.answer!r}). The rate would be that of another "
+                "judge: give the verdicts that the sample was drawn from, or the same --protocol and --judge."
             )
-        now = there[item].drawn_by(list(unit.stratum))
+        now = current[item].drawn_by(list(unit.stratum))
         if now != dict(unit.stratum):
             raise InputError(
-                f"expected the verdicts that the sample was drawn by; found {now} where it has {dict(unit.stratum)} "
-                f"(answer {unit.answer!r}). Draw a sample from these verdicts, or give those."
+                f"expected the verdicts that the sample was drawn from; found {now} where it has {dict(unit.stratum)} "
+                f"(answer {unit.answer!r}). Give the original verdicts, or draw a sample from these."
             )
 
 
 def _same(annotations: Sequence[Annotation], scheme: Scheme, sample: Mapping[str, Unit]) -> dict[str, float]:
     votes: dict[str, list[bool]] = {}
-    for one in annotations:
-        if one.label is not None and one.item in sample:
-            votes.setdefault(one.item, []).append(scheme.verdicts[one.label] == sample[one.item].verdict)
+    for annotation in annotations:
+        if annotation.label is not None and annotation.item in sample:
+            agrees = scheme.verdicts[annotation.label] == sample[annotation.item].verdict
+            votes.setdefault(annotation.item, []).append(agrees)
     return {item: sum(given) / len(given) for item, given in votes.items()}
 
 

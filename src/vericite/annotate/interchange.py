@@ -1,4 +1,4 @@
-"""Labels in forms of other programs: Label Studio's JSON, and a flat CSV; matched by our ids on the way back."""
+"""Exchange labels with other programs: Label Studio's JSON, and a flat CSV; our ids identify units on import."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from vericite.formats.tables import TABLES, table_rows
 from vericite.records import first_problem, number_jsonl
 
 FORMS = ("jsonl", "csv", "label-studio", "label-studio-config")
-"""Forms that labels are written in; the last is the labelling interface that goes with a scheme."""
+"""Output formats of labels; the last is the labelling interface for a scheme."""
 COLUMNS = ("item", "rater", "label", "group", "question", "claim", "source", "note", "seconds", "scheme", "snippets")
 _TABLES = {ending: kind for ending, kind in TABLES.items() if kind in ("csv", "tsv")}
 _JOINED = "\n\n"
-"""Between the sources of a unit, where a form has one text for them."""
+"""Separates the sources of a unit in formats with a single text."""
 
 
 def written(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Scheme, form: str) -> str:
-    """The units with the labels that there are.
+    """Return units with their labels in an output format.
 
     Raises:
-        InputError: The form is not known.
+        InputError: The format is unknown.
     """
     if form == "jsonl":
-        return "".join(one.model_dump_json() + "\n" for one in annotations)
+        return "".join(annotation.model_dump_json() + "\n" for annotation in annotations)
     if form == "csv":
         return _csv(units, annotations, scheme)
     if form == "label-studio":
         return json.dumps([_task(unit, annotations) for unit in units], ensure_ascii=False, indent=1) + "\n"
     if form == "label-studio-config":
         return _config(scheme)
-    raise InputError(f"expected --to out of {', '.join(FORMS)}; found {form!r}")
+    raise InputError(f"expected --to to be one of {', '.join(FORMS)}; found {form!r}")
 
 
 def read_annotations(
     paths: Sequence[Path], scheme: Scheme, units: Mapping[str, Unit] | None, problems: list[RecordError]
 ) -> list[Annotation]:
-    """Labels from files: JSON Lines as pages export them, Label Studio's ``.json``, or a table (``.csv``, ``.tsv``).
+    """Read labels from files: JSON Lines as exported by pages, Label Studio's ``.json``, or ``.csv`` and ``.tsv``.
 
     Args:
-        paths: One file or more, an annotator's or several's each.
-        scheme: The scheme they were given by.
-        units: The sample's, by item; None for labels on whatever they name.
-        problems: What cannot be used is added here.
+        paths: One or more files, each with labels of one or more annotators.
+        scheme: The scheme of the labels.
+        units: The units of the sample, by item; None: accept labels on any item.
+        problems: Labels that cannot be used are added here.
 
     Raises:
-        InputError: A file cannot be read, or none of the labels can be used.
+        InputError: A file cannot be read, or no label can be used.
     """
     lines = (
         (path, *line)
@@ -64,19 +64,19 @@ def read_annotations(
         for line in (
             number_jsonl(Annotation, path)
             if path.suffix.lower() not in (".json", *_TABLES)
-            else _number_others(path, units or {})
+            else _number_foreign(path, units or {})
         )
     )
     found = usable(lines, scheme, units, problems)
-    if not any(one.label is not None for one in found):
+    if not any(annotation.label is not None for annotation in found):
         first = f" The first problem: {problems[0]}" if problems else ""
         raise InputError(f"expected labels in {', '.join(map(str, paths))}; found none that can be used.{first}")
     return found
 
 
-def _number_others(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, Annotation | RecordError]]:
+def _number_foreign(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, Annotation | RecordError]]:
     kind = _TABLES.get(path.suffix.lower())
-    for row in _of_table(path, kind) if kind else _of_label_studio(path, units):
+    for row in _read_table(path, kind) if kind else _read_label_studio(path, units):
         if isinstance(row, RecordError):
             yield row.line, row
             continue
@@ -88,8 +88,8 @@ def _number_others(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int,
 
 
 def _csv(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Scheme) -> str:
-    """A row a label; a unit without one has a row to fill in."""
-    scales = [one.name for one in scheme.scales]
+    """Return a row per label; a unit without labels has a row to fill in."""
+    scales = [scale.name for scale in scheme.scales]
     text = StringIO()
     writer = csv.DictWriter(text, [*COLUMNS, *scales], lineterminator="\n")
     writer.writeheader()
@@ -98,11 +98,15 @@ def _csv(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Schem
             "item": unit.item, "group": unit.group, "question": unit.question, "claim": unit.claim,
             "source": _source(unit),
         }  # fmt: skip
-        own = [one for one in annotations if one.item == unit.item]
-        for one in own:
-            given = {"rater": one.rater, "label": one.label, "note": one.note, "seconds": one.seconds}
-            marks = json.dumps([it.model_dump() for it in one.snippets], ensure_ascii=False) if one.snippets else ""
-            row = {**base, **given, "scheme": one.scheme, "snippets": marks, **one.scales}
+        own = [annotation for annotation in annotations if annotation.item == unit.item]
+        for annotation in own:
+            given = {
+                "rater": annotation.rater, "label": annotation.label, "note": annotation.note,
+                "seconds": annotation.seconds, "scheme": annotation.scheme,
+            }  # fmt: skip
+            snippets = [snippet.model_dump() for snippet in annotation.snippets]
+            marks = json.dumps(snippets, ensure_ascii=False) if snippets else ""
+            row = {**base, **given, "snippets": marks, **annotation.scales}
             writer.writerow({name: _cell(value) for name, value in row.items()})
         if not own:
             writer.writerow({name: _cell(value) for name, value in base.items()})
@@ -110,7 +114,7 @@ def _csv(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Schem
 
 
 def _cell(value: object) -> object:
-    """Text that a spreadsheet would take for a formula is marked as text."""
+    """Escape text that a spreadsheet would read as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
@@ -118,7 +122,7 @@ def _uncell(value: str) -> str:
     return value[1:] if value[:1] == "'" and value[1:2] in tuple("=+-@\t\r") else value
 
 
-def _of_table(path: Path, kind: str) -> Iterator[tuple[int, dict[str, Any]] | RecordError]:
+def _read_table(path: Path, kind: str) -> Iterator[tuple[int, dict[str, Any]] | RecordError]:
     for found in table_rows(path, kind, _wrong_columns):
         if isinstance(found, RecordError):
             yield found
@@ -143,7 +147,7 @@ def _wrong_columns(names: Sequence[str]) -> str | None:
     if {"item", "label"} <= set(names):
         return None
     found = ", ".join(repr(name[:40]) for name in names[:12]) or "none"
-    return f"expected a table with the columns item, rater and label; found {found}. Name the columns so"
+    return f"expected a table with the columns item, rater and label; found {found}. Rename the columns"
 
 
 def _number(text: str) -> object:
@@ -161,29 +165,29 @@ def _list(text: str) -> object:
 
 
 def _source(unit: Unit) -> str:
-    return _JOINED.join(one.text for one in unit.documents)
+    return _JOINED.join(document.text for document in unit.documents)
 
 
 def _task(unit: Unit, annotations: Iterable[Annotation]) -> dict[str, Any]:
     data = {"item": unit.item, "group": unit.group, "question": unit.question, "claim": unit.claim,
             "answer": unit.context, "source": _source(unit)}  # fmt: skip
-    own = [_given(unit, one) for one in annotations if one.item == unit.item]
+    own = [_completion(unit, annotation) for annotation in annotations if annotation.item == unit.item]
     return {"data": data, "annotations": own}
 
 
-def _given(unit: Unit, one: Annotation) -> dict[str, Any]:
+def _completion(unit: Unit, annotation: Annotation) -> dict[str, Any]:
     result: list[dict[str, Any]] = []
-    if one.label is not None:
-        result.append(_result("label", "claim", "choices", {"choices": [one.label]}))
-    for mark in one.snippets:
+    if annotation.label is not None:
+        result.append(_result("label", "claim", "choices", {"choices": [annotation.label]}))
+    for mark in annotation.snippets:
         shift = _starts(unit).get(mark.document)
         if shift is not None:
             value = {"start": mark.start + shift, "end": mark.end + shift, "text": mark.text, "labels": ["evidence"]}
             result.append(_result("evidence", "source", "labels", value))
-    result += [_result(name, "claim", "number", {"number": value}) for name, value in one.scales.items()]
-    if one.note:
-        result.append(_result("note", "claim", "textarea", {"text": [one.note]}))
-    return {"completed_by": {"email": one.rater}, "lead_time": one.seconds, "result": result}
+    result += [_result(name, "claim", "number", {"number": value}) for name, value in annotation.scales.items()]
+    if annotation.note:
+        result.append(_result("note", "claim", "textarea", {"text": [annotation.note]}))
+    return {"completed_by": {"email": annotation.rater}, "lead_time": annotation.seconds, "result": result}
 
 
 def _result(name: str, to: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -191,17 +195,17 @@ def _result(name: str, to: str, kind: str, value: dict[str, Any]) -> dict[str, A
 
 
 def _starts(unit: Unit) -> dict[str, int]:
-    """Where each source begins in the text of all."""
+    """Return the offset of each source in the joined text."""
     found: dict[str, int] = {}
-    at = 0
-    for one in unit.documents:
-        found[one.id] = at
-        at += len(one.text) + len(_JOINED)
+    offset = 0
+    for document in unit.documents:
+        found[document.id] = offset
+        offset += len(document.text) + len(_JOINED)
     return found
 
 
 class _Studio(BaseModel):
-    """What Label Studio writes, as far as it is read here."""
+    """Base class of Label Studio's records, with the fields that are read here."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -238,7 +242,7 @@ class _Task(_Studio):
     annotations: list[_Completion] = []
 
 
-def _of_label_studio(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_label_studio(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
@@ -264,13 +268,13 @@ def _annotation(item: str, given: _Completion, unit: Unit | None) -> dict[str, A
     notes: list[str] = []
     scales: dict[str, float] = {}
     snippets: list[dict[str, object]] = []
-    for one in given.result:
-        value = one.value
+    for result in given.result:
+        value = result.value
         number = value.number if value.number is not None else value.rating
         if value.choices:
             label = value.choices[0]
         elif number is not None:
-            scales[one.from_name] = number
+            scales[result.from_name] = number
         elif isinstance(value.text, list):
             notes += value.text
         elif unit is not None and value.start is not None and value.end is not None:
@@ -282,15 +286,15 @@ def _annotation(item: str, given: _Completion, unit: Unit | None) -> dict[str, A
 
 
 def _snippets(unit: Unit, start: int, end: int, text: str | None) -> Iterator[dict[str, object]]:
-    """What a passage of all sources together covers of each; its words count where scripts counted otherwise."""
+    """Split a passage of the joined text by source; if offsets and text disagree, the text is searched."""
     source = _source(unit)
     if text and source[start:end] != text and (found := source.find(text)) >= 0:
         start, end = found, found + len(text)
     starts = _starts(unit)
-    for one in unit.documents:
-        first, last = max(start - starts[one.id], 0), min(end - starts[one.id], len(one.text))
+    for document in unit.documents:
+        first, last = max(start - starts[document.id], 0), min(end - starts[document.id], len(document.text))
         if first < last:
-            yield {"document": one.id, "start": first, "end": last, "text": one.text[first:last]}
+            yield {"document": document.id, "start": first, "end": last, "text": document.text[first:last]}
 
 
 def _rater(completed: _Person | int | str | None) -> str:
@@ -301,12 +305,12 @@ def _rater(completed: _Person | int | str | None) -> str:
 
 def _config(scheme: Scheme) -> str:
     choices = "\n".join(
-        f"    <Choice value={quoteattr(one.name)} hint={quoteattr(one.meaning)}/>" for one in scheme.labels
+        f"    <Choice value={quoteattr(label.name)} hint={quoteattr(label.meaning)}/>" for label in scheme.labels
     )
     numbers = "".join(
-        f'  <Number name={quoteattr(one.name)} toName="claim" min="{one.low:g}" max="{one.high:g}" '
-        f'step="{one.step:g}"/>\n'
-        for one in scheme.scales
+        f'  <Number name={quoteattr(scale.name)} toName="claim" min="{scale.low:g}" max="{scale.high:g}" '
+        f'step="{scale.step:g}"/>\n'
+        for scale in scheme.scales
     )
     marks = '  <Labels name="evidence" toName="source"><Label value="evidence"/></Labels>\n' if scheme.snippets else ""
     return f"""<View>

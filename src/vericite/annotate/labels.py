@@ -1,4 +1,4 @@
-"""What people said of the units of a sample: reading, matching, and what the most of them say."""
+"""Labels of annotators on the units of a sample: reading, validation and majority."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vericite.records import FloatMap, Record
 from vericite.records.base import FrozenDict
 
 MAJORITY = "majority"
-"""The rater that stands for what most say."""
+"""The name of the rater with the majority labels."""
 
 
 class Snippet(Record):
@@ -30,13 +30,13 @@ class Snippet(Record):
 
 
 class Annotation(Record):
-    """One annotator's word on one unit; a line of a file, which ``vericite agree`` reads as well.
+    """An annotator's label of a unit; a line of a file, which ``vericite agree`` can read too.
 
     Attributes:
-        label: None where the annotator cannot say.
-        scales: Numbers that the scheme asks for.
+        label: The label; None if the annotator cannot say.
+        scales: Values on the scheme's scales.
         seconds: How long the unit was open.
-        scheme: By which it was given.
+        scheme: The signature of the scheme.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -53,7 +53,7 @@ class Annotation(Record):
 
     @property
     def rating(self) -> Rating:
-        """It as agreement has it."""
+        """The annotation as a rating."""
         return Rating(item=self.item, rater=self.rater, label=self.label, group=self.group)
 
 
@@ -63,16 +63,16 @@ def usable(
     units: Mapping[str, Unit] | None,
     problems: list[RecordError],
 ) -> list[Annotation]:
-    """The labels that can be used, each person's on each unit once.
+    """Return the valid labels, at most one per annotator and unit.
 
     Args:
-        lines: Labels, each with its file and line.
-        scheme: The scheme they were given by.
-        units: The sample's, by item; None for labels on whatever they name.
-        problems: The others are added here: on other units, with other labels, or a second one of a person.
+        lines: Labels with their file and line.
+        scheme: The scheme of the labels.
+        units: The units of the sample, by item; None: accept labels on any item.
+        problems: Invalid labels are added here: those on other units, unknown ones, and repeated ones.
     """
     found: dict[tuple[str, str], Annotation] = {}
-    others: dict[Path, list[tuple[int, str]]] = {}  # labels on what is not of the sample
+    others: dict[Path, list[tuple[int, str]]] = {}  # labels on items that are not in the sample
     wrong_lines: list[RecordError] = []
     for path, number, line in lines:
         if isinstance(line, RecordError):
@@ -83,11 +83,11 @@ def usable(
             wrong_lines.append(RecordError(path, number, *wrong))
         else:
             found[line.item, line.rater] = line
-    for path, there in others.items():
-        number, item = there[0]
+    for path, unknown in others.items():
+        number, item = unknown[0]
         problem = f"expected an item of the sample; found {item!r}"
-        if len(there) > 1:
-            problem += f", the first of {len(there)} such labels. Is it the sample that was labelled?"
+        if len(unknown) > 1:
+            problem += f", the first of {len(unknown)} such labels. Is this the sample that was labelled?"
         problems.append(RecordError(path, number, "item", problem))
     problems += wrong_lines
     return list(found.values())
@@ -96,13 +96,13 @@ def usable(
 def _wrong(
     line: Annotation, scheme: Scheme, units: Mapping[str, Unit] | None, found: Mapping[tuple[str, str], Annotation]
 ) -> tuple[str, str] | None:
-    """The field at fault, and what is wrong with it."""
+    """Return the invalid field and the problem; None if the label is valid."""
     if line.label is not None and line.label not in scheme.verdicts:
         return "label", f"expected {', '.join(scheme.verdicts)} (--scheme {scheme.name}); found {line.label!r}"
     if (line.item, line.rater) in found:
-        return "item", f"expected one label of a rater for an item; {line.rater!r} labelled {line.item!r} before"
+        return "item", f"expected one label per rater and item; {line.rater!r} has already labelled {line.item!r}"
     if units is not None:
-        texts = {it.id: it.text for it in units[line.item].documents}
+        texts = {document.id: document.text for document in units[line.item].documents}
         for snippet in line.snippets:
             if not snippet.start < snippet.end <= len(texts.get(snippet.document, "")):
                 return "snippets", f"expected passages of the unit's sources; found {snippet.start} to {snippet.end}"
@@ -111,11 +111,12 @@ def _wrong(
 
 @dataclass(frozen=True)
 class Adjudication:
-    """What most annotators say of each unit.
+    """Majority labels.
 
     Attributes:
-        agreed: The label that more gave than any other, by item.
-        ties: Items on which as many gave one label as another, with how often each was given.
+        agreed: The most frequent label, by item.
+        ties: Items without a single most frequent label, with the counts of labels.
+        groups: The group of each item.
     """
 
     agreed: dict[str, str]
@@ -124,7 +125,7 @@ class Adjudication:
 
     @property
     def ratings(self) -> list[Rating]:
-        """What was agreed on, as one rater."""
+        """The majority labels as the ratings of one rater."""
         return [
             Rating(item=item, rater=MAJORITY, label=label, group=self.groups[item])
             for item, label in self.agreed.items()
@@ -132,11 +133,11 @@ class Adjudication:
 
 
 def adjudicate(annotations: Sequence[Annotation]) -> Adjudication:
-    """What most say; a unit that nobody could label is left out."""
+    """Find majority labels; units without any label are left out."""
     given: dict[str, Counter[str]] = {}
-    for one in annotations:
-        if one.label is not None:
-            given.setdefault(one.item, Counter())[one.label] += 1
+    for annotation in annotations:
+        if annotation.label is not None:
+            given.setdefault(annotation.item, Counter())[annotation.label] += 1
     agreed: dict[str, str] = {}
     ties: dict[str, dict[str, int]] = {}
     for item, counts in given.items():
@@ -145,22 +146,22 @@ def adjudicate(annotations: Sequence[Annotation]) -> Adjudication:
             ties[item] = dict(counts)
         else:
             agreed[item] = label
-    return Adjudication(agreed, ties, {one.item: one.group for one in annotations})
+    return Adjudication(agreed, ties, {annotation.item: annotation.group for annotation in annotations})
 
 
 def support(annotations: Sequence[Annotation], scheme: Scheme) -> dict[str, float]:
-    """Of each unit the share of those who labelled it by whom it is supported.
+    """Return for each unit the share of its annotators who find it supported.
 
     Raises:
-        InputError: The scheme has no word for that.
+        InputError: The scheme has no label that means supported.
     """
     verdicts = scheme.verdicts
     if "supported" not in verdicts.values():
         raise InputError(
-            f"expected a scheme of which a label means supported; found {scheme.name}. Give --scheme another one."
+            f"expected a scheme with a label that means supported; found {scheme.name}. Give another --scheme."
         )
     said: dict[str, list[bool]] = {}
-    for one in annotations:
-        if one.label is not None:
-            said.setdefault(one.item, []).append(verdicts[one.label] == "supported")
+    for annotation in annotations:
+        if annotation.label is not None:
+            said.setdefault(annotation.item, []).append(verdicts[annotation.label] == "supported")
     return {item: sum(votes) / len(votes) for item, votes in said.items()}

@@ -1,7 +1,7 @@
-"""A page to annotate in: one HTML file that opens from disk, or the same from a server that keeps what is done.
+"""The annotation page: an HTML file that opens from disk, or is served by a server that stores the labels.
 
-Annotators see the question, the answer, the sentence and its sources, never the system, the verdict, or each other. As
-in a report, texts enter the page in one place, as JSON, and its script shows them as text.
+Annotators see the question, the answer, the sentence and its sources, but not the system, the verdict or other
+annotators' labels. As in a report, texts enter the page as JSON in one place, and the script displays them as text.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def make_annotation_page(
     rater: str = "",
     saved: Sequence[Annotation] | None = None,
 ) -> str:
-    """The page.
+    """Make the page.
 
     Args:
-        units: What is labelled, in this order.
-        scheme: What is asked.
-        title: Its heading; by default the scheme's question.
-        rater: Whose page it is; where that is open the page asks.
-        saved: Where a server keeps the labels, those that it has.
+        units: The units to label, in this order.
+        scheme: The scheme of labels.
+        title: The heading. Default: the scheme's question.
+        rater: The name of the annotator; if empty, the page asks for it.
+        saved: The labels stored so far, if a server stores them; None: no server.
 
     Raises:
-        InputError: The units are of another kind than the scheme asks for.
+        InputError: The units are of another kind than the scheme's.
     """
     expect_kind(units, scheme)
     values: dict[str, Any] = {
@@ -45,7 +45,7 @@ def make_annotation_page(
         "scheme": scheme.model_dump(mode="json") | {"signature": scheme.signature},
         "rater": rater,
         "saves": saved is not None,
-        "saved": [one.model_dump(mode="json") for one in saved or ()],
+        "saved": [annotation.model_dump(mode="json") for annotation in saved or ()],
         "items": [_blinded(unit) for unit in units],
     }
     own = "vericite.annotate"
@@ -54,10 +54,10 @@ def make_annotation_page(
 
 
 def expect_kind(units: Sequence[Unit], scheme: Scheme) -> None:
-    """Before anybody is asked.
+    """Check that the units are of the scheme's kind.
 
     Raises:
-        InputError: The units are of another kind than the scheme asks for.
+        InputError: A unit is of another kind.
     """
     other = next((unit for unit in units if unit.of != scheme.of), None)
     if other is not None:
@@ -68,13 +68,13 @@ def expect_kind(units: Sequence[Unit], scheme: Scheme) -> None:
 
 
 def task_of(units: Sequence[Unit], scheme: Scheme) -> str:
-    """A name for these units under this scheme, so that a page finds its own labels again and no others."""
+    """Return an id of these units under this scheme, by which a page finds its stored labels."""
     parts = "\n".join([scheme.signature, *(unit.item for unit in units)])
     return sha256(parts.encode()).hexdigest()[:16]
 
 
 def _blinded(unit: Unit) -> dict[str, Any]:
-    """What an annotator is shown, with offsets as scripts count them."""
+    """Return the fields shown to annotators, with offsets in UTF-16 code units."""
     units = ScriptOffsets(unit.context)
     return {
         "item": unit.item,
@@ -84,13 +84,13 @@ def _blinded(unit: Unit) -> dict[str, Any]:
         "context": unit.context,
         "start": units(unit.start),
         "end": units(unit.end),
-        "documents": [_shown(one) for one in unit.documents],
+        "documents": [_shown(document) for document in unit.documents],
     }
 
 
 def _shown(source: SourceText) -> dict[str, Any]:
     units = ScriptOffsets(source.text)
-    spans = [one.span for one in document_sentences(source.document())]
+    spans = [sentence.span for sentence in document_sentences(source.document())]
     return {
         "id": source.id,
         "title": source.title or "",

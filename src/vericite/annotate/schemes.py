@@ -1,4 +1,4 @@
-"""Schemes of labels: what is asked, which labels there are, and what each means for a verdict; data files."""
+"""Schemes of labels: the question, the labels, and their meaning as verdicts; read from data files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vericite.records.results import Label
 
 FOLDER = Path(__file__).parent / "schemes"
 Of = Literal["citation", "sentence", "statement"]
-"""What is labelled: a sentence with what it cites, a sentence of an answer, or a step of the reasoning behind one."""
+"""The kind of unit: a sentence with its citations, a sentence of an answer, or a statement of a rationale."""
 
 
 class LabelChoice(Record):
-    """A label that can be given.
+    """A label of a scheme.
 
     Attributes:
-        verdict: What a verdict calls the same; None where verdicts have no word for it.
+        verdict: The equivalent label of verdicts; None if there is none.
     """
 
     name: str = Field(min_length=1)
@@ -30,7 +30,7 @@ class LabelChoice(Record):
 
 
 class Scale(Record):
-    """A number that is asked for once an answer."""
+    """A numeric scale, asked for once per answer."""
 
     name: str = Field(min_length=1)
     meaning: str = ""
@@ -40,14 +40,14 @@ class Scale(Record):
 
 
 class Scheme(Record):
-    """What annotators are asked.
+    """A scheme for annotators.
 
     Attributes:
-        of: What is labelled.
-        source: Whose scheme it is.
-        snippets: Passages of the source that may be marked at most.
-        guideline: What annotators read first; a blank line begins a paragraph.
-        labels: The labels, in their order; at most nine, each has a key.
+        of: The kind of unit.
+        source: The origin of the scheme.
+        snippets: Maximum number of passages to mark in the sources.
+        guideline: Instructions for annotators; a blank line separates paragraphs.
+        labels: The labels in order; at most nine, because each has a digit key.
     """
 
     name: str = Field(min_length=1)
@@ -62,33 +62,33 @@ class Scheme(Record):
 
     @model_validator(mode="after")
     def _one_each(self) -> Self:
-        names = [one.name for one in self.labels]
+        names = [label.name for label in self.labels]
         if len(set(names)) < len(names):
             raise ValueError(f"expected each label once; found {', '.join(names)}")
         return self
 
     @property
     def signature(self) -> str:
-        """Name and version, kept with each label."""
+        """Name and version, stored with each label."""
         return f"{self.name}.v{self.version}"
 
     @property
     def verdicts(self) -> dict[str, Label | None]:
-        """What a verdict calls each label."""
-        return {one.name: one.verdict for one in self.labels}
+        """The equivalent verdict of each label."""
+        return {label.name: label.verdict for label in self.labels}
 
 
 def scheme_names() -> list[str]:
-    """The schemes that come with the package."""
+    """Return the names of the bundled schemes."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def load_scheme(name: str) -> Scheme:
-    """The scheme of this name, or in this file.
+    """Load a bundled scheme by name, or a scheme file.
 
     Raises:
-        UnknownNameError: There is neither.
-        InputError: The file is no scheme.
+        UnknownNameError: There is no such scheme or file.
+        InputError: The file is not a scheme.
     """
     path = FOLDER / f"{name}.toml" if name in scheme_names() else Path(name)
     if not path.is_file():
@@ -99,11 +99,11 @@ def load_scheme(name: str) -> Scheme:
         field, problem = first_problem(error)
         raise InputError(f"expected a scheme in {path}; field {field}: {problem}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"expected a scheme in {path}, in TOML; found: {error}") from None
+        raise InputError(f"expected a scheme in TOML in {path}; found: {error}") from None
 
 
 def _as_json(path: Path) -> str:
-    # Through JSON, which knows lists alone: strict records take no list for a tuple.
+    # Strict records accept a JSON list for a tuple, but not a Python list.
     import json
 
     return json.dumps(tomllib.loads(path.read_text("utf-8")), default=str)

@@ -1,8 +1,7 @@
-"""A server on this machine for several annotators: each has a page of their own, and none sees the others'.
+"""A local server for several annotators, each with a page that the others cannot see.
 
-A page's address has a key that cannot be guessed; keys are kept beside the labels, so that a page is the same after the
-server was stopped. Only this machine is served. A label is on disk, in a file of the annotator's, before the page says
-so.
+The address of a page has a random key. Keys are stored with the labels, so addresses stay the same after a restart.
+The server listens on the loopback address only. A label is written to the annotator's file before it is confirmed.
 """
 
 from __future__ import annotations
@@ -29,27 +28,28 @@ from vericite.errors import InputError
 
 HOST = "127.0.0.1"
 KEYS = "keys.json"
-_LARGEST = 1_000_000
-"""Bytes of a label with its passages."""
+_MAX_BYTES = 1_000_000
+"""Maximum size of a label with its passages."""
 _NAME = re.compile(r"[\w-][\w.-]{0,59}")
 
 
 class LabelFolder:
-    """The labels of some annotators, a file each, and the keys of their pages.
+    """The folder with a file of labels for each annotator, and the keys of their pages.
 
-    The folder is held until ``close`` or the end of the process, so that no second server writes to it. A label is
-    added to its file; only a label that changes an earlier one rewrites the file, so every item stands in it once.
+    The folder is locked until ``close`` or the end of the process, so that no second server writes to it. New labels
+    are appended to the file. Changing a label rewrites the file, so every item appears once.
 
     Raises:
-        InputError: A name cannot name a file, the folder cannot be written, holds other things by these names, or is
-            held by another server.
+        InputError: A name is not a valid file name, the folder is not writable, has other files with these names, or
+            is locked by another server.
     """
 
     def __init__(self, folder: Path, raters: Sequence[str], units: Sequence[Unit], scheme: Scheme) -> None:
         wrong = [name for name in raters if not _NAME.fullmatch(name) or f"{name}.jsonl" == KEYS]
         if wrong or not raters or len(set(raters)) < len(raters):
             raise InputError(
-                f"expected each annotator's name once, of letters, digits, - and _; found {', '.join(raters) or 'none'}"
+                "expected distinct names of annotators, of letters, digits, - and _; found "
+                f"{', '.join(raters) or 'none'}"
             )
         self.units, self.scheme = units, scheme
         self._folder, self._lock = folder, Lock()
@@ -58,7 +58,9 @@ class LabelFolder:
         self._held.enter_context(only_one(folder, ".lock", "serves labels in", "server"))
         try:
             self._files = {name: Lines(folder / f"{name}.jsonl", Annotation) for name in raters}
-            self._labels = {name: {one.item: one for one in file.read()} for name, file in self._files.items()}
+            self._labels = {
+                name: {annotation.item: annotation for annotation in file.read()} for name, file in self._files.items()
+            }
             self.keys = self._keys(raters)
         except BaseException:
             self.close()
@@ -66,7 +68,7 @@ class LabelFolder:
         self._raters = {key: name for name, key in self.keys.items()}
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         self._held.close()
 
     def _keys(self, raters: Sequence[str]) -> dict[str, str]:
@@ -75,25 +77,25 @@ class LabelFolder:
             kept = TypeAdapter(dict[str, str]).validate_json(path.read_bytes()) if path.exists() else {}
         except (ValidationError, OSError):
             raise InputError(f"expected the keys of pages in {path}; found something else. Move it away.") from None
-        every = kept | {name: secrets.token_urlsafe(18) for name in raters if name not in kept}
-        write_whole(path, [json.dumps(every, indent=2) + "\n"], 0o600)
-        return {name: every[name] for name in raters}
+        keys = kept | {name: secrets.token_urlsafe(18) for name in raters if name not in kept}
+        write_whole(path, [json.dumps(keys, indent=2) + "\n"], 0o600)
+        return {name: keys[name] for name in raters}
 
     def rater(self, key: str) -> str | None:
-        """Whose page has this key; None for nobody's."""
+        """Return the annotator whose page has this key; None for an unknown key."""
         return self._raters.get(key)
 
     def page(self, rater: str) -> str:
-        """An annotator's page, with what they labelled."""
+        """Return an annotator's page with their labels."""
         with self._lock:
-            saved = [one for item, one in self._labels[rater].items() if item in self._items]
+            saved = [annotation for item, annotation in self._labels[rater].items() if item in self._items]
         return make_annotation_page(self.units, self.scheme, rater=rater, saved=saved)
 
     def keep(self, rater: str, body: bytes) -> None:
-        """Keep a label that a page sent.
+        """Store a label sent by a page.
 
         Raises:
-            InputError: It is none of this task.
+            InputError: It is not a label of this task.
         """
         try:
             sent = Annotation.model_validate_json(body)
@@ -109,15 +111,15 @@ class LabelFolder:
                 file.append([label])
             else:
                 file.replace({**own, sent.item: label}.values())
-            # Only what is on disk is shown as kept.
+            # After the write, so that only labels on disk are shown as saved.
             own[sent.item] = label
 
 
 def make_server(labels: LabelFolder, port: int) -> ThreadingHTTPServer:
-    """The server, which does not serve yet.
+    """Create the server without starting it.
 
     Raises:
-        InputError: The port is taken.
+        InputError: The port is in use.
     """
 
     class Handler(_Handler):
@@ -126,11 +128,11 @@ def make_server(labels: LabelFolder, port: int) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer((HOST, port), Handler)
     except OSError as error:
-        raise InputError(f"expected port {port} to be free; found: {error.strerror}. Give --port another.") from None
+        raise InputError(f"expected port {port} to be free; found: {error.strerror}. Use another --port.") from None
 
 
 def addresses(labels: LabelFolder, server: ThreadingHTTPServer) -> dict[str, str]:
-    """The address of each annotator's page."""
+    """Return the address of each annotator's page."""
     return {name: f"http://{HOST}:{server.server_address[1]}/{key}" for name, key in labels.keys.items()}
 
 
@@ -140,27 +142,27 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """A page."""
+        """Answer with a page."""
         rater = self._rater("")
         if rater is not None:
             self._reply(HTTPStatus.OK, self.folder.page(rater), "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
-        """A label."""
+        """Store a label."""
         rater = self._rater("/labels")
         if rater is None:
             return
         length = self.headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > _LARGEST:
+        if not length.isdecimal() or int(length) > _MAX_BYTES:
             self.close_connection = True
             self._reply(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large")
             return
         try:
             self.folder.keep(rater, self.rfile.read(int(length)))
         except NotWritten as error:
-            # Pages must not learn where the labels are kept.
+            # Do not tell pages where the labels are stored.
             found = "that it is full" if error.is_full else "that it cannot"
-            message = f"expected a server that can write to its disk; found {found}. Tell whoever runs it"
+            message = f"expected a server that can write to its disk; found {found}. Tell the person who runs it"
             self._reply(HTTPStatus.INSUFFICIENT_STORAGE, message)
             return
         except InputError as error:
@@ -169,9 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(HTTPStatus.OK, "kept")
 
     def _rater(self, ending: str) -> str | None:
-        """Whose address was asked for; nobody's is answered as one that is not there.
+        """Return the annotator of the requested address; answer unknown addresses with "not found".
 
-        A page of another site that has its name point here would come by that name.
+        The host is checked against DNS rebinding: another site could make its own name resolve to this machine.
         """
         host = self.headers.get("host", "").rpartition(":")[0]
         path = self.path.partition("?")[0].rstrip("/")
@@ -191,9 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
         ):  # fmt: skip
             self.send_header(name, value)
         self.end_headers()
-        # The page may be gone by now; what it sent is kept.
+        # The client may have disconnected; its label is stored.
         with suppress(ConnectionError):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: addresses have keys."""
+        """Log nothing, because addresses contain keys."""

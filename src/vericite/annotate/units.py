@@ -1,4 +1,4 @@
-"""What can be labelled in a run, and a sample of it."""
+"""Units to label in a run, and samples of them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from vericite.records import Z95, FloatMap, Names, Record, SourceText, Statement
 from vericite.records.base import FrozenDict
 
 STRATIFIED_BY = ("verdict", "system", "type")
-"""What a sample may be drawn by."""
+"""The properties by which a sample can be stratified."""
 _CUT = 50_000
 
 
 class Unit(Record):
-    """A thing to label: a sentence and the sources judged together for it; a line of a sample.
+    """A unit to label: a sentence with the sources judged together for it; a line of a sample.
 
     Attributes:
-        item: Its id, which tells neither system nor verdict.
-        group: The answer that it is of, in the same way.
-        of: What it is.
+        item: The id, which reveals neither system nor verdict.
+        group: The id of the answer, which reveals neither system nor verdict.
+        of: The kind of unit.
         question: The question of the answer.
-        claim: The words to judge, without markers.
-        context: The answer that they stand in, at ``start`` to ``end``; empty where only verdicts are known.
+        claim: The text to judge, without markers.
+        context: The answer, with the claim at ``start`` to ``end``; empty if only verdicts are known.
         documents: The sources.
-        verdict: What the judge said; annotators do not see it.
-        protocol: What judged it, with the judge; empty where there is no verdict or it does not say.
-        stratum: What it was drawn by.
-        weight: How many units of its stratum it stands for.
+        verdict: The judge's label, which annotators do not see.
+        protocol: The protocol of the verdict, with the judge; empty if unknown.
+        stratum: The stratum from which it was drawn.
+        weight: The number of units of its stratum that it represents.
     """
 
     item: str = Field(min_length=1)
@@ -62,18 +62,18 @@ class Unit(Record):
     weight: float = Field(default=1.0, gt=0)
 
     def drawn_by(self, keys: Sequence[str]) -> dict[str, str]:
-        """The stratum that it is of."""
+        """Return the stratum of the unit."""
         found = {"verdict": self.verdict or "none", "system": self.system, "type": self.type or "none"}
         return {key: found[key] for key in keys}
 
 
 def units_of(systems: Sequence[System], of: Of = "citation") -> list[Unit]:
-    """All that can be labelled in systems that were checked, in their order.
+    """Return all units of checked systems, in order.
 
-    Of citations these are the cases that the judge decided, as in the rate of supported ones.
+    The units of citations are the cases that the judge decided, as in the rate of supported citations.
 
     Raises:
-        InputError: There is nothing of the kind.
+        InputError: There are no units of this kind.
     """
     make = {"citation": _citations, "sentence": _sentences, "statement": _statements}[of]
     found = [unit for system in systems for item in system.items for unit in make(system.name, item)]
@@ -83,7 +83,7 @@ def units_of(systems: Sequence[System], of: Of = "citation") -> list[Unit]:
             "sentence": "answers with sentences",
             "statement": "answers with a rationale",
         }[of]
-        raise InputError(f"expected {needs} to label; found none. Another --scheme may fit what there is.")
+        raise InputError(f"expected {needs} to label; found none. Another --scheme may fit.")
     # A sentence may cite the same source twice.
     return list({unit.item: unit for unit in found}.values())
 
@@ -110,9 +110,9 @@ def _sources(item: Item, ids: Sequence[str]) -> tuple[SourceText, ...]:
 def _citations(system: str, item: Item) -> Iterator[Unit]:
     if item.checked is None:
         return
-    # Sentences are counted as `vericite agree` counts them.
-    every = [*item.checked.verdicts, *item.checked.failures, *item.checked.uncited]
-    index = {start: number for number, start in enumerate(sorted({one.start for one in every}))}
+    # Sentences are numbered as in `vericite agree`.
+    judgements = [*item.checked.verdicts, *item.checked.failures, *item.checked.uncited]
+    index = {start: number for number, start in enumerate(sorted({judgement.start for judgement in judgements}))}
     for verdict in item.checked.verdicts:
         if verdict.abstained or verdict.label == "dangling":
             continue
@@ -130,13 +130,13 @@ def _citations(system: str, item: Item) -> Iterator[Unit]:
 
 
 def _quoted(verdict: Verdict) -> tuple[SourceText, ...]:
-    """Of verdicts alone, the passages that they quote."""
-    return tuple(SourceText(id=it.document, text=it.text) for it in verdict.evidence if it.text)
+    """Return the passages quoted by a verdict, for verdicts without their answer."""
+    return tuple(SourceText(id=span.document, text=span.text) for span in verdict.evidence if span.text)
 
 
 def _sentences(system: str, item: Item) -> Iterator[Unit]:
     for number, claim in enumerate(item.answer.claims if item.answer else ()):
-        cited = list(dict.fromkeys(it.document for it in claim.citations if it.document))
+        cited = list(dict.fromkeys(citation.document for citation in claim.citations if citation.document))
         yield Unit.model_validate(
             {
                 **_common(system, item), "item": _id(system, item.id, number, claim.text), "of": "sentence",
@@ -151,7 +151,7 @@ def _statements(system: str, item: Item) -> Iterator[Unit]:
         return
     judged: dict[str, StatementVerdict] = {}
     for verdict in item.reasoned.verdicts if item.reasoned else ():
-        judged |= {one.text: one for one in verdict.statements}
+        judged |= {statement.text: statement for statement in verdict.statements}
         judged.setdefault(
             verdict.claim,
             StatementVerdict(text=verdict.claim, label=verdict.label, native=verdict.native, holds=False),
@@ -162,7 +162,7 @@ def _statements(system: str, item: Item) -> Iterator[Unit]:
             {
                 **_common(system, item), "item": _id(system, item.id, "statement", number, step.statement),
                 "of": "statement", "sentence": number, "claim": step.statement,
-                "documents": _sources(item, step.documents or [it.id for it in item.answer.documents]),
+                "documents": _sources(item, step.documents or [document.id for document in item.answer.documents]),
                 "verdict": found.label if found else None, "native": found.native if found else None,
             }
         )  # fmt: skip
@@ -177,8 +177,8 @@ class Sample:
     """Units drawn to be labelled.
 
     Attributes:
-        units: What was drawn, in the order in which it is shown.
-        sizes: How many units each stratum has, and how many of them were drawn.
+        units: The drawn units in display order.
+        sizes: The size of each stratum, and the number of units drawn from it.
     """
 
     units: list[Unit]
@@ -186,34 +186,34 @@ class Sample:
 
     @property
     def expected(self) -> str:
-        """What the labels will tell, before there are any."""
+        """The expected precision of rates from the labels, in a sentence."""
         n = len(self.units)
         alone = Z95 * sqrt(0.25 / n)
         helped = alone * sqrt(1 - _HELP**2)
         return (
-            f"{n} labels tell a rate near one half within ±{alone:.3f} by themselves, and within ±{helped:.3f} beside "
-            "a judge that agrees with them on four in five; citations of one answer that go together widen both"
+            f"{n} labels estimate a rate near one half within ±{alone:.3f} alone, and within ±{helped:.3f} together "
+            "with a judge that agrees with 80 % of them; correlated citations of an answer widen both"
         )
 
 
 _HELP = 0.6
-"""Correlation of the labels with a judge that is right on four in five of each kind."""
+"""Correlation of the labels with a judge that is right in 80 % of both classes."""
 
 
 def draw(units: Sequence[Unit], n: int, stratify: Sequence[str] = (), seed: int = 0) -> Sample:
-    """A sample, the same for the same seed.
+    """Draw a sample, reproducible by its seed.
 
-    Strata get half of the labels by their size and half alike, so that rare ones have some; what a unit stands for is
-    kept as its weight.
+    Half of the sample is allocated to strata in proportion to their size, and half equally, so that rare strata are
+    included. The weight of a unit corrects for this.
 
     Raises:
-        InputError: There are not so many units, or ``stratify`` names what nothing is drawn by.
+        InputError: There are fewer than ``n`` units, or ``stratify`` has an unknown property.
     """
     unknown = [key for key in stratify if key not in STRATIFIED_BY]
     if unknown:
-        raise InputError(f"expected --stratify out of {', '.join(STRATIFIED_BY)}; found {', '.join(unknown)}")
+        raise InputError(f"expected --stratify from {', '.join(STRATIFIED_BY)}; found {', '.join(unknown)}")
     if not 0 < n <= len(units):
-        raise InputError(f"expected from 1 to {len(units):,} to label, which is all there are; found {n:,}")
+        raise InputError(f"expected a sample of 1 to {len(units):,} units, which are all units; found {n:,}")
     strata: dict[str, list[Unit]] = {}
     for unit in units:
         found = unit.drawn_by(stratify)
@@ -234,7 +234,7 @@ def _named(stratum: Mapping[str, str]) -> str:
 
 
 def _quotas(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """How many of each stratum: no more than there are, and all together n."""
+    """Return the number of units to draw from each stratum, n in total and at most the size of the stratum."""
     found = dict.fromkeys(sizes, 0)
     all = sum(sizes.values())
     for _ in range(n):
@@ -245,10 +245,10 @@ def _quotas(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 
 
 def read_sample(path: Path, problems: list[RecordError]) -> list[Unit]:
-    """The units of a sample; lines that are none are added to ``problems``.
+    """Read the units of a sample; bad lines are added to ``problems``.
 
     Raises:
-        InputError: The file cannot be read, or holds none.
+        InputError: The file cannot be read, or has no units.
     """
     found: list[Unit] = []
     for _, line in number_jsonl(Unit, path):
@@ -256,10 +256,12 @@ def read_sample(path: Path, problems: list[RecordError]) -> list[Unit]:
             problems.append(line)
         else:
             found.append(line)
-    again = [item for item, count in Counter(unit.item for unit in found).items() if count > 1]
-    if again:
-        raise InputError(f"expected each item of {path} once; found {again[0]!r} twice")
+    repeated = [item for item, count in Counter(unit.item for unit in found).items() if count > 1]
+    if repeated:
+        raise InputError(f"expected each item of {path} once; found {repeated[0]!r} twice")
     if not found:
         first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(f"expected units to label in {path}, as `vericite annotate sample` writes; found none.{first}")
+        raise InputError(
+            f"expected units to label in {path}, as written by `vericite annotate sample`; found none.{first}"
+        )
     return found
