@@ -45,7 +45,7 @@ def test_more_than_there_are_and_other_keys_are_refused(make_system):
     units = units_of([make_system(answers=2)])
     with pytest.raises(InputError, match="expected a sample of 1 to 4"):
         draw(units, 5)
-    with pytest.raises(InputError, match="expected --stratify out of verdict, system, type; found mood"):
+    with pytest.raises(InputError, match="expected --stratify from verdict, system, type; found mood"):
         draw(units, 2, ["mood"])
 
 

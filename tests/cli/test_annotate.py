@@ -65,7 +65,7 @@ def test_agreement_is_told_and_what_most_say_is_written(run_cli, sample: Path, l
     out = tmp_path / "most.jsonl"
     printed = run_cli("annotate", "agreement", *labels, "--sample", str(sample), "--out", str(out), "--draws", "100")
     assert printed.code == 0, printed.err
-    assert "Against the judge" in printed.out and "Agreed by most" in printed.out
+    assert "Annotators and judge" in printed.out and "Majority labels" in printed.out
     assert {json.loads(line)["rater"] for line in out.read_text(encoding="utf-8").splitlines()} == {"majority"}
     found = json.loads(run_cli("annotate", "agreement", *labels, "--json", "--draws", "100").out)
     assert {one["measure"] for one in found["labels"]} >= {"CohenKappa", "KrippendorffAlpha"}
@@ -77,7 +77,7 @@ def test_rates_are_corrected_and_shown_in_a_report(
     given = [word for path in labels for word in ("--labels", path)]
     printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL)
     assert printed.code == 0, printed.err
-    for word in ("automatic", "prediction-powered", "sensitivity", "half the interval"):
+    for word in ("automatic", "prediction-powered", "sensitivity", "halve the interval"):
         assert word in printed.out
     found = json.loads(run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL, "--json").out)
     assert found[0]["method"] == "automatic" and found[0]["value"] == 0.5

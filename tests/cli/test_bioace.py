@@ -271,7 +271,7 @@ def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
     mixture = json.loads(kept.read_text())
     assert mixture["threshold"] in [point[0] for point in mixture["front"]]
     both = run_cli(*COMMAND, "--tune", "12", "--threshold", "0.4")
-    assert both.code == 2 and "Leave one out" in both.err
+    assert both.code == 2 and "Give one of them" in both.err
 
 
 @pytest.mark.parametrize("ok", [3, 0])

@@ -46,7 +46,7 @@ def test_a_measure_has_a_figure_once_it_is_computed(run_cli, first: Path, what: 
     after = run_cli(*scored)
     assert by in after.out.replace("\n", "") and "undefined" not in after.out
     again = run_cli("compute", what, str(first), "--gold", GOLD)
-    assert again.code == 0 and (what == "mauve-features" or "4 of them before" in again.out)
+    assert again.code == 0 and (what == "mauve-features" or "4 of them earlier" in again.out)
 
 
 def test_what_cannot_be_computed_is_told(run_cli, first: Path):

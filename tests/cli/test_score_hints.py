@@ -92,8 +92,8 @@ def test_a_folder_of_ask_is_a_system(run_cli, tmp_path):
 
 def test_compare_says_of_its_measures_what_it_does(run_cli):
     told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
-    assert "All that the files have" not in told
-    assert "One alone, the first that the files have what it needs for, if none is named." in told
+    assert "Default: all measures" not in told
+    assert "Default: one measure, the first whose inputs the files have." in told
 
 
 def test_a_comparison_without_verdicts_says_by_what_it_compares(run_cli, tmp_path):
@@ -107,4 +107,4 @@ def test_a_comparison_without_verdicts_says_by_what_it_compares(run_cli, tmp_pat
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(answer) + "\n")
     printed = run_cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
     assert printed.code == 0
-    assert "not both have verdicts: compared by AnsweredRate" in printed.err
+    assert "not all systems have verdicts: compared by AnsweredRate" in printed.err

@@ -166,13 +166,13 @@ def test_another_configuration_says_which_cells_it_touches(
     assert run(content).code == 0
     content["axes"]["k"] = {"2": {"search": {"k": 2}}, "4": {"search": {"k": 5}}, "6": {"search": {"k": 6}}}
     printed = run(content)
-    assert "cells that are kept as they are: 1" in printed.err
+    assert "unchanged cells: 1" in printed.err
     assert "changed: k 4, judge vericite (search.k)" in printed.err
     assert "new: k 6, judge vericite" in printed.err
-    assert "k 2, judge vericite: 3 questions, 3 of them before" in printed.out
+    assert "k 2, judge vericite: 3 questions, 3 of them earlier" in printed.out
     del content["axes"]["k"]["2"]
     printed = run(content)
-    assert "no part of it any more: k 2, judge vericite" in printed.err
+    assert "removed: k 2, judge vericite" in printed.err
     assert len(list((tmp_path / "runs" / "cells").iterdir())) == 4
     assert "another than before" not in run(content).err
 

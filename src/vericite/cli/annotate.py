@@ -1,4 +1,4 @@
-"""``vericite annotate``: from a run to people's labels, and back to the run's rates."""
+"""``vericite annotate``: collect human labels on a run, and correct the run's rates by them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 annotate = typer.Typer(
     name="annotate",
-    help="Have people label citations, see how far they agree, and correct a run's rates by their labels.",
+    help="Have people label citations, measure their agreement, and correct a run's rates by their labels.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -39,17 +39,17 @@ annotate = typer.Typer(
 SchemeOption = Annotated[
     str,
     typer.Option(
-        help="vericite (three verdicts), bioace-citation, bioace-completeness, politicite, reason-verify, or a TOML "
-        "file of one's own.",
+        help="vericite (three verdicts), bioace-citation, bioace-completeness, politicite, reason-verify, or your own "
+        "TOML file.",
         metavar="NAME|FILE",
     ),
 ]
-SampleArgument = Annotated[Path, typer.Argument(help="What `annotate sample` wrote.", metavar="SAMPLE")]
-SampleOption = Annotated[Path | None, typer.Option(help="What `annotate sample` wrote.", metavar="FILE")]
+SampleArgument = Annotated[Path, typer.Argument(help="A sample from `annotate sample`.", metavar="SAMPLE")]
+SampleOption = Annotated[Path | None, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")]
 LabelsArgument = Annotated[
     list[Path],
     typer.Argument(
-        help="Labels: JSONL as pages export it, Label Studio's .json, .csv or .tsv; one annotator's or all."
+        help="Labels of one or more annotators: JSONL as exported by pages, Label Studio's .json, .csv or .tsv."
     ),
 ]
 
@@ -57,23 +57,25 @@ LabelsArgument = Annotated[
 @annotate.command()
 def sample(
     systems: SystemsArgument,
-    out: Annotated[Path, typer.Option(help="The sample: JSONL, a line a unit, with verdicts.", metavar="FILE")],
-    n: Annotated[int, typer.Option("--n", min=1, help="Units to label.")] = 200,
+    out: Annotated[
+        Path, typer.Option(help="Write the sample here: JSONL with a unit per line, with verdicts.", metavar="FILE")
+    ],
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of units to label.")] = 200,
     stratify: Annotated[
-        str, typer.Option(help="Draw by these: verdict, system, type; with commas.", metavar="LIST")
+        str, typer.Option(help="Stratify by these: verdict, system, type; separated by commas.", metavar="LIST")
     ] = "verdict,system",
     scheme: SchemeOption = "vericite",
-    seed: Annotated[int, typer.Option(help="Draws with the same seed are the same.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sample.")] = 0,
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     name: NameOption = None,
     protocol: MaybeProtocolOption = None,
     judge: JudgeOption = None,
 ) -> None:
-    """Draw what people are to label, and say how exact their labels will make a rate.
+    """Draw a sample to label, and print the expected precision of a rate.
 
     Answers without verdicts are checked first. Name a folder with answers.jsonl and verdicts.jsonl to sample those
-    verdicts. Keep the sample: labels are matched and weighed by it.
+    verdicts. Keep the sample: it is needed to match and weight the labels.
     """
     from vericite.annotate.schemes import load_scheme
     from vericite.annotate.units import draw, units_of
@@ -101,13 +103,13 @@ def sample(
 @annotate.command()
 def page(
     sample: SampleArgument,
-    out: Annotated[Path, typer.Option(help="The page.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="Write the page here.", metavar="FILE")],
     scheme: SchemeOption = "vericite",
     title: Annotated[str | None, typer.Option(help="The page's heading.")] = None,
 ) -> None:
-    """Make a page to send to annotators: one HTML file, without systems and verdicts, that keeps what they do.
+    """Make a page to send to annotators: an HTML file without systems and verdicts, which stores the labels.
 
-    An annotator opens it in a browser, gives a name, labels by keys or mouse, and sends back what it exports.
+    Annotators open it in a browser, enter a name, label with keys or the mouse, and send back the exported file.
     """
     from vericite.annotate.page import make_annotation_page
     from vericite.annotate.schemes import load_scheme
@@ -124,11 +126,11 @@ def page(
 def serve(
     sample: SampleArgument,
     rater: Annotated[list[str], typer.Option(help="An annotator's name; may be repeated.", metavar="NAME")],
-    out: Annotated[Path, typer.Option(help="Folder for the labels, a file an annotator.", metavar="FOLDER")],
+    out: Annotated[Path, typer.Option(help="Folder for the labels, with a file per annotator.", metavar="FOLDER")],
     scheme: SchemeOption = "vericite",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8765,
 ) -> None:
-    """Serve a page an annotator on this machine; each label is on disk at once, and nobody sees the others'."""
+    """Serve a page for each annotator on this machine. Labels are written to disk at once."""
     from vericite.annotate.page import expect_kind
     from vericite.annotate.schemes import load_scheme
     from vericite.annotate.serve import LabelFolder, addresses, make_server
@@ -149,17 +151,15 @@ def agreement(
     labels: LabelsArgument,
     sample: SampleOption = None,
     scheme: SchemeOption = "vericite",
-    out: Annotated[
-        Path | None, typer.Option(help="Write what most say here, a line a unit; ties are left out.", metavar="FILE")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write majority labels here, without ties.", metavar="FILE")] = None,
     draws: DrawsOption = 1000,
     seed: DrawSeedOption = 0,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Say how far annotators agree with each other, with the judge, and on the passages that they marked.
+    """Measure the agreement of annotators with each other, with the judge, and on marked passages.
 
-    With --sample labels are matched with what was drawn, and people are held against its judge. Ties are listed.
+    With --sample, labels are checked against the sample, and annotators are compared with its judge. Ties are listed.
     """
     from vericite.annotate.agreement import people_agreement
     from vericite.annotate.interchange import read_annotations
@@ -177,7 +177,7 @@ def agreement(
         given = read_annotations(labels, asked, units, problems)
         found = people_agreement(given, asked, units, Bootstrap(draws, seed))
         if as_csv:
-            print_records([*(one.record for one in (*found.labels, *found.judge))], as_csv=True)
+            print_records([agreed.record for agreed in (*found.labels, *found.judge)], as_csv=True)
         elif as_json:
             say_json(json.dumps(_agreement_record(found), indent=2, ensure_ascii=False))
         else:
@@ -191,8 +191,8 @@ def agreement(
 @annotate.command()
 def correct(
     systems: SystemsArgument,
-    sample: Annotated[Path, typer.Option(help="What `annotate sample` wrote.", metavar="FILE")],
-    labels: Annotated[list[Path], typer.Option(help="Labels on it; may be repeated.", metavar="FILE")],
+    sample: Annotated[Path, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")],
+    labels: Annotated[list[Path], typer.Option(help="Labels on the sample; may be repeated.", metavar="FILE")],
     scheme: SchemeOption = "vericite",
     gold: GoldOption = None,
     documents: DocumentsOption = None,
@@ -202,10 +202,10 @@ def correct(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Give the rate of supported citations that people would find, from the run's verdicts and labels on a sample.
+    """Estimate the rate of supported citations by human judgement, from the run's verdicts and labels on a sample.
 
-    Four rates stand side by side: automatic, by the labels alone, by both together (prediction-powered inference), and
-    the automatic one corrected by the judge's sensitivity and specificity.
+    Four rates are shown: automatic, by labels alone, by both (prediction-powered inference), and the automatic rate
+    corrected by the judge's sensitivity and specificity.
     """
     from vericite.cli.figures import print_records, reported
 
@@ -215,25 +215,27 @@ def correct(
         read = _systems(systems, problems, gold, documents, name, protocol, judge, None)
         found = by_people(read, sample, labels, scheme, problems)
         if as_json or as_csv:
-            print_records([{"system": one.name, **it.record} for one in found for it in one.correction.rates], as_csv)
+            rows = [{"system": system.name, **rate.record} for system in found for rate in system.correction.rates]
+            print_records(rows, as_csv)
         else:
-            for one in found:
-                _show_rates(one)
+            for system in found:
+                _show_rates(system)
 
 
 @annotate.command()
 def convert(
-    sample: Annotated[Path, typer.Option(help="What `annotate sample` wrote.", metavar="FILE")],
+    sample: Annotated[Path, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")],
     labels: Annotated[
-        list[Path] | None, typer.Argument(help="Labels, as for `agreement`; without any, what is to be labelled.")
+        list[Path] | None, typer.Argument(help="Labels, as for `agreement`. Default: the units without labels.")
     ] = None,
     to: Annotated[
-        str, typer.Option(help="jsonl, csv, label-studio, or label-studio-config (its interface).", metavar="FORM")
+        str,
+        typer.Option(help="jsonl, csv, label-studio, or label-studio-config (its interface).", metavar="FORMAT"),
     ] = "jsonl",
     scheme: SchemeOption = "vericite",
-    out: Annotated[Path | None, typer.Option(help="Else it is printed.", metavar="FILE")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the result here. Default: print it.", metavar="FILE")] = None,
 ) -> None:
-    """Take labels to Label Studio or a spreadsheet, and back; they are matched by the ids of the sample."""
+    """Convert labels to and from Label Studio or a spreadsheet; units are matched by the ids of the sample."""
     from vericite.annotate.interchange import read_annotations, written
     from vericite.annotate.schemes import load_scheme
     from vericite.cli.figures import reported
@@ -258,10 +260,10 @@ def convert(
 def by_people(
     systems: Sequence[System], sample: Path, labels: Sequence[Path], scheme: str, problems: list[RecordError]
 ) -> list[SystemByPeople]:
-    """Each system's rates by people's labels on a sample.
+    """Correct each system's rates by human labels on a sample.
 
     Raises:
-        InputError: The labels are too few, or of other verdicts.
+        InputError: There are too few labels, or they are on other verdicts.
     """
     from vericite.annotate.agreement import correct_systems
     from vericite.annotate.interchange import read_annotations
@@ -282,7 +284,7 @@ def _systems(
     judge: str | None,
     out: Path | None,
 ) -> list[System]:
-    """The systems, checked where they were not."""
+    """Read the systems, and check those without verdicts."""
     from vericite.cli.answers import read_library
     from vericite.evaluate.systems import read_systems
     from vericite.reporting.data import with_verdicts
@@ -295,7 +297,7 @@ def _systems(
 
 
 def _units(sample: Path) -> list[Unit]:
-    """The units of a sample, all of which must be sound: labels are weighed by them."""
+    """Read the units of a sample; all must be valid, because they weight the labels."""
     from vericite.annotate.units import read_sample
 
     problems: list[RecordError] = []
@@ -307,9 +309,9 @@ def _units(sample: Path) -> list[Unit]:
 
 def _agreement_record(found: PeopleAgreement) -> dict[str, object]:
     return {
-        "labels": [one.record for one in found.labels],
-        "judge": [one.record for one in found.judge],
-        "snippets": [one.record for one in found.snippets],
+        "labels": [agreed.record for agreed in found.labels],
+        "judge": [agreed.record for agreed in found.judge],
+        "snippets": [snippets.record for snippets in found.snippets],
         "agreed": len(found.adjudication.agreed),
         "ties": found.adjudication.ties,
     }
@@ -322,19 +324,19 @@ def _show_agreement(found: PeopleAgreement, units: dict[str, Unit] | None) -> No
         say("Annotators:")
         show_agreement(found.labels)
     if found.judge:
-        say("Against the judge, in the words of verdicts:")
+        say("Annotators and judge, by the labels of verdicts:")
         show_agreement(found.judge)
-    for one in found.snippets:
-        pair = " and ".join(one.raters)
-        if one.overlap is None or one.bleu is None:
-            say(f"Passages of {pair}: no unit on which both marked one ({one.one_only} on which one of them did)")
+    for snippets in found.snippets:
+        pair = " and ".join(snippets.raters)
+        if snippets.overlap is None or snippets.bleu is None:
+            say(f"Passages of {pair}: no unit that both marked ({snippets.one_only} that only one of them marked)")
         else:
             say(
-                f"Passages of {pair}: F1 in characters {one.overlap:.3f}, BLEU {one.bleu:.3f} "
-                f"(n = {one.n}; {one.one_only} more on which one of them marked something)"
+                f"Passages of {pair}: F1 in characters {snippets.overlap:.3f}, BLEU {snippets.bleu:.3f} "
+                f"(n = {snippets.n}; {snippets.one_only} more that only one of them marked)"
             )
     ties = found.adjudication.ties
-    say(f"Agreed by most: {len(found.adjudication.agreed)}; ties: {len(ties)}")
+    say(f"Majority labels: {len(found.adjudication.agreed)}; ties: {len(ties)}")
     for item, counts in list(ties.items())[:_TIES]:
         claim = f" {units[item].claim[:80]}" if units and item in units else ""
         say(f"  {item} {', '.join(f'{label} {count}' for label, count in counts.items())}{claim}")
@@ -348,19 +350,19 @@ _TIES = 10
 def _show_rates(found: SystemByPeople) -> None:
     correction = found.correction
     say(f"{found.name}: supported citations, of {correction.automatic.n:,} judged")
-    for one in correction.rates:
-        made = "" if one.method == "automatic" else f"n = {one.n}"
-        if one.tuning is not None:
-            made += f", judge used by {one.tuning:.2f}"
-        say(f"  {one.method:28} {one.value:.3f} [{one.low:.3f}, {one.high:.3f}]  {made}".rstrip())
+    for rate in correction.rates:
+        details = "" if rate.method == "automatic" else f"n = {rate.n}"
+        if rate.tuning is not None:
+            details += f", judge's weight {rate.tuning:.2f}"
+        say(f"  {rate.method:28} {rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]  {details}".rstrip())
     if correction.sensitivity is not None and correction.specificity is not None:
         say(f"  judge: sensitivity {correction.sensitivity:.3f}, specificity {correction.specificity:.3f}")
     if correction.by_errors is None:
         say("  no correction by sensitivity and specificity: the judge is hardly better than chance on these labels")
     if correction.joined:
-        say(f"  {correction.joined} strata have fewer than two labels and were joined to others")
+        say(f"  {correction.joined} strata have fewer than two labels and were merged into others")
     halved = correction.corrected.to_halve
     if halved is None:
-        say("  half the interval: not by labels alone, even if all were labelled; it takes more answers")
+        say("  to halve the interval: more answers, because even labels on all of these are not enough")
     else:
-        say(f"  half the interval: about {halved - correction.corrected.n:,} labels more ({halved:,} in all)")
+        say(f"  to halve the interval: about {halved - correction.corrected.n:,} more labels ({halved:,} in total)")

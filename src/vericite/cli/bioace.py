@@ -1,4 +1,4 @@
-"""``vericite bioace``: answers assessed as BioACE does it."""
+"""``vericite bioace``: assess answers by the methods of BioACE."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 bioace = typer.Typer(
     name="bioace",
-    help="Assess answers as BioACE does.",
+    help="Assess answers by the methods of BioACE.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 class AlignmentWay(StrEnum):
-    """How nuggets are aligned one to one."""
+    """The alignment method for nuggets."""
 
     GREEDY = "greedy"
     OPTIMAL = "optimal"
@@ -35,7 +35,7 @@ class AlignmentWay(StrEnum):
 
 @bioace.callback()
 def root() -> None:
-    """Assess answers as BioACE does: nuggets, sentences, citations and rankings of systems."""
+    """Assess answers by the methods of BioACE: nuggets, sentences, citations and rankings of systems."""
 
 
 @bioace.command("score")
@@ -51,57 +51,57 @@ def score(
     ],
     documents: DocumentsOption = None,
     name: NameOption = None,
-    align: Annotated[AlignmentWay, typer.Option(help="How nuggets are aligned one to one.")] = AlignmentWay.GREEDY,
+    align: Annotated[
+        AlignmentWay, typer.Option(help="The method for aligning nuggets one to one.")
+    ] = AlignmentWay.GREEDY,
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="The least probability of a match; else the mixture's, 0.5 of one fitted here."
+            min=0, max=1, help="Minimum probability of a match. Default: the mixture's, or 0.5 if one is fitted here."
         ),
     ] = None,
     tune: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Choose the threshold on these answers by so many trials of Optuna: of the front of F1, similarity "
-            "and number of pairs the one with the highest F1.",
+            help="Tune the threshold on these answers with this number of Optuna trials. The result has the highest "
+            "F1 on the Pareto front of F1, similarity and number of pairs.",
             metavar="TRIALS",
         ),
     ] = None,
     embedder: Annotated[
         str,
         typer.Option(
-            help="Who compares nuggets: bundled, or hf:CHECKPOINT, with the pooling behind a # (mean, cls, last, "
-            "pooler; SimCSE's is pooler).",
+            help="The embedder for comparing nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, "
+            "last, pooler; default for SimCSE: pooler).",
             metavar="NAME",
         ),
     ] = "bundled",
     mixture: Annotated[
         Path | None,
-        typer.Option(help="A mixture that --save-mixture wrote; else one is fitted to these answers.", metavar="FILE"),
+        typer.Option(help="A mixture from --save-mixture. Default: fit one to these answers.", metavar="FILE"),
     ] = None,
     save_mixture: Annotated[Path | None, typer.Option(help="Write the mixture here, as JSON.", metavar="FILE")] = None,
     llm: Annotated[
         str | None,
-        typer.Option(help="A language model to make nuggets; else they are atomic statements.", metavar="MODEL"),
+        typer.Option(help="A language model that extracts nuggets. Default: atomic statements.", metavar="MODEL"),
     ] = None,
     nugget_prompt: Annotated[
         Path | None,
-        typer.Option(
-            help="Ask the language model for nuggets by this prompt (.toml) in place of ours.", metavar="FILE"
-        ),
+        typer.Option(help="A prompt (.toml) for nuggets, instead of the bundled one.", metavar="FILE"),
     ] = None,
     completeness: Annotated[
         str | None,
         typer.Option(
-            help="Who says how necessary each sentence is: llm (the model of --llm), or a classifier's file or folder "
-            "from `bioace train-completeness`.",
+            help="How to label the necessity of each sentence: llm (the model of --llm), or the file or folder of a "
+            "classifier from `bioace train-completeness`.",
             metavar="llm|FILE|FOLDER",
         ),
     ] = None,
     completeness_prompt: Annotated[
         Path | None,
         typer.Option(
-            help="Ask the language model how necessary sentences are by this prompt (.toml) in place of ours.",
+            help="A prompt (.toml) for labelling sentences, instead of the bundled one.",
             metavar="FILE",
         ),
     ] = None,
@@ -109,7 +109,7 @@ def score(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Print every table of BioACE that the labels of answers allow, and what each missing row needs."""
+    """Print BioACE's tables as far as the labels of answers allow, and what each missing row needs."""
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
     from vericite.assess.checkpoint import labeller_of
     from vericite.assess.completeness import PROMPT as OUR_COMPLETENESS
@@ -128,9 +128,9 @@ def score(
 
     refuse_both(as_json, as_csv)
     if tune is not None and threshold is not None:
-        raise InputError("expected --tune or --threshold; found both. Leave one out.")
+        raise InputError("expected --tune or --threshold; found both. Give one of them.")
     if nugget_prompt is not None and llm is None:
-        raise InputError("expected --llm MODEL beside --nugget-prompt; found none. Name a model.")
+        raise InputError("expected --llm MODEL with --nugget-prompt; found none. Name a model.")
     if completeness_prompt is not None and completeness != "llm":
         raise InputError("expected --completeness llm with --completeness-prompt; found none. Add it.")
     problems: list[RecordError] = []
@@ -167,10 +167,15 @@ def train_completeness(
     systems: SystemsArgument,
     out: Annotated[
         Path,
-        typer.Option(help="Write the classifier here, as JSON; of a checkpoint a folder, where an ended run goes on."),
+        typer.Option(
+            help="Write the classifier here, as JSON. For a checkpoint: a folder; a stopped run is resumed there."
+        ),
     ],
     strength: Annotated[
-        float, typer.Option(min=1e-4, max=1e4, help="How closely it follows the labels; choose it on other questions.")
+        float,
+        typer.Option(
+            min=1e-4, max=1e4, help="Inverse regularization strength of the classifier; choose it on other questions."
+        ),
     ] = 1.0,
     encoder: Annotated[
         str | None,
@@ -187,13 +192,13 @@ def train_completeness(
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="How a checkpoint is trained, JSON (docs/bioace.md).", metavar="FILE")
+        Path | None, typer.Option(help="Training settings of a checkpoint, JSON (docs/bioace.md).", metavar="FILE")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
 ) -> None:
     r"""Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers.
 
-    A checkpoint needs the extra \[train]. A fifth of the questions is held out to choose its epoch.
+    A checkpoint needs the extra \[train]. A fifth of the questions is held out to choose the epoch.
     """
     from vericite.assess.bioace import answered
     from vericite.assess.completeness import LABELS, train_classifier
@@ -205,7 +210,7 @@ def train_completeness(
     from vericite.models import Embedder
 
     if encoder and decoder:
-        raise InputError("expected --encoder or --decoder; found both. Leave one out.")
+        raise InputError("expected --encoder or --decoder; found both. Give one of them.")
     problems: list[RecordError] = []
     with reported(problems):
         read = read_systems(systems, problems, whole=True)
@@ -222,7 +227,7 @@ def train_completeness(
                 chosen = with_seed(LabelConfig.read(config), seed)
                 with ProgressLine("training", "steps", None).running() as progress:
                     facts = train_checkpoint(run, examples, chosen, steps_told(progress))
-            typer.echo(f"{_told(facts)}\nwritten to {out}")
+            typer.echo(f"{_training_summary(facts)}\nwritten to {out}")
             return
         refuse_unwritable(out, "--out")
         classifier = train_classifier(examples, Embedder.shared(), strength, seed)
@@ -236,7 +241,7 @@ def train_correctness(
     pairs: Annotated[
         Path,
         typer.Argument(
-            help='Labelled pairs as `calibrate` reads them: lines of {"premise", "claim", "label", "group"}, or a data '
+            help='Labelled pairs, as for `calibrate`: lines of {"premise", "claim", "label", "group"}, or a data '
             "set, as in healthver:FILE. The premise is a window of a document, the claim a sentence of an answer.",
             metavar="PAIRS",
         ),
@@ -244,15 +249,15 @@ def train_correctness(
     encoder: Annotated[
         str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; a stopped run is resumed there.")],
     config: Annotated[
-        Path | None, typer.Option(help="How it is trained, JSON (docs/bioace.md).", metavar="FILE")
+        Path | None, typer.Option(help="Training settings, JSON (docs/bioace.md).", metavar="FILE")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
 ) -> None:
-    r"""Fine-tune an encoder that says whether a window of a document makes a sentence correct.
+    r"""Fine-tune an encoder that classifies whether a window of a document makes a sentence correct.
 
-    What it writes is a judge: hf:OUT. It needs the extra \[train]. A fifth of the groups, held out, chooses its epoch.
+    The result is a judge: hf:OUT. Needs the extra \[train]. A fifth of the groups is held out to choose the epoch.
     """
     from vericite.cli.figures import reported
     from vericite.evaluate.judge_calibration import read_labels
@@ -262,15 +267,18 @@ def train_correctness(
     with reported(problems), training_extra("bioace train-correctness"):
         from vericite.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
 
-        examples = [LabelledTexts(it.premise, it.claim, COLUMNS[it.column], str(it.group or it.claim)) for it in labels]
-        present = {it.label for it in examples}
+        examples = [
+            LabelledTexts(label.premise, label.claim, COLUMNS[label.column], str(label.group or label.claim))
+            for label in labels
+        ]
+        present = {example.label for example in examples}
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
         with ProgressLine("training", "steps", None).running() as progress:
             facts = train_labels(run, with_seed(LabelConfig.read(config), seed), steps_told(progress))
-        typer.echo(f"{_told(facts)}\nwritten to {out}; use it as the judge hf:{out}")
+        typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as the judge hf:{out}")
 
 
-def _told(facts: dict[str, Any]) -> str:
+def _training_summary(facts: dict[str, Any]) -> str:
     counts = ", ".join(f"{count:,} {label}" for label, count in facts["examples"].items())
     dev = facts["dev"]
     reached = f"macro-F1 {dev['macro_f1']:.3f}, accuracy {dev['accuracy']:.3f}"

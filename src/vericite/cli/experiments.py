@@ -1,6 +1,6 @@
-"""``vericite run``, ``table`` and ``compute``: experiments from a file, cell by cell, and their figures.
+"""``vericite run``, ``table`` and ``compute``: run experiments from a file, and show their scores.
 
-``table`` shows them in the papers' layouts; ``compute`` writes those that need a model beside the answers they are of.
+``table`` shows the scores in the papers' layouts; ``compute`` writes scores that need a model next to the answers.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
 
 def run(
     experiment: Annotated[
-        Path, typer.Argument(help="A file that says what is run: YAML, TOML or JSON.", metavar="EXPERIMENT")
+        Path, typer.Argument(help="The file of the experiment: YAML, TOML or JSON.", metavar="EXPERIMENT")
     ],
     to: Annotated[
         Path | None,
-        typer.Option(help="Keep the runs here; else in a folder named as the experiment is.", metavar="FOLDER"),
+        typer.Option(help="Folder for the runs. Default: a folder named after the experiment.", metavar="FOLDER"),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="A value of a $name in the file, as in corpus=FILE; may be repeated.", metavar="N=V"
+            "--set", help="A value for a $name in the file, as in corpus=FILE; may be repeated.", metavar="N=V"
         ),
     ] = None,
     first: Annotated[
         int | None,
-        typer.Option(min=1, help="Ask only so many questions of each cell, to try it; the rest another time."),
+        typer.Option(min=1, help="Ask only this number of questions per cell, as a trial; run again for the others."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask nobody, and say what calls, tokens and dollars the cells would take.")
+        bool, typer.Option("--dry-run", help="Call no model; estimate the calls, tokens and dollars of the cells.")
     ] = False,
 ) -> None:
-    """Run an experiment: the same questions in many cells, each a run of its own.
+    """Run an experiment: the same questions in many cells, each of which is a run.
 
-    Cells share what they have in common: evidence, answers and judgements are made once. A run that was stopped, by
-    Ctrl-C or harder, goes on when the same command is typed again. After the file has changed, cells that are the same
-    are kept, and it is said which are not. `vericite table FOLDER` makes the table.
+    Cells share evidence, answers and judgements, so these are made only once. To resume a stopped or killed run, repeat
+    the command. If the file has changed, unchanged cells are kept and the changes are listed. `vericite table FOLDER`
+    makes the table.
     """
     from vericite.experiment.config import Experiment
     from vericite.experiment.grid import Grid
@@ -68,7 +68,7 @@ def run(
     failed = sum(outcome.failed for outcome in outcomes)
     say(f"{grid.folder}: {len(outcomes)} cells; vericite table {grid.folder}")
     if failed:
-        remark(f"questions that failed: {failed}. Fix what is said above, and run the command again to ask them again")
+        remark(f"questions that failed: {failed}. Fix the problems above, and repeat the command to ask them again")
     report(problems, ExitCode.NOT_RUN if failed else ExitCode.OK)
 
 
@@ -100,8 +100,8 @@ def _line(progress: GridProgress) -> str:
 
     parts = [f"cell {progress.cell} of {progress.cells} ({progress.name}): {progress.done:,} of {progress.total:,}"]
     parts += [f"{progress.failed} failed"] if progress.failed else []
-    parts += [f"{progress.rate:.1f} a minute"] if progress.rate else []
-    parts += ["cost not known"] if progress.cost is None else [f"${progress.cost:,.4f}"] if progress.cost else []
+    parts += [f"{progress.rate:.1f} per minute"] if progress.rate else []
+    parts += ["unknown cost"] if progress.cost is None else [f"${progress.cost:,.4f}"] if progress.cost else []
     parts += [f"about {in_words(progress.left)} left"] if progress.left else []
     return ", ".join(parts)
 
@@ -110,7 +110,7 @@ def _outcome(outcome: CellOutcome) -> str:
     from vericite.cli.terminal import in_words
 
     counts = outcome.counts
-    before = f", {outcome.before} of them before" if outcome.before else ""
+    before = f", {outcome.before} of them earlier" if outcome.before else ""
     shared = [
         f"{shared} of {made + shared} {what}"
         for made, shared, what in (
@@ -122,21 +122,21 @@ def _outcome(outcome: CellOutcome) -> str:
     ]
     done = f"{outcome.cell.name}: {outcome.questions} questions{before}, {in_words(outcome.seconds)}"
     if outcome.failed:
-        done += f"; {outcome.failed} failed, the first one: {outcome.reason}"
+        done += f"; {outcome.failed} failed, the first because: {outcome.reason}"
     return done + (f"; shared: {', '.join(shared)}" if shared else "")
 
 
 def _show_changes(changes: Changes) -> None:
     if not changes.any:
         return
-    remark(f"the experiment is another than before; cells that are kept as they are: {len(changes.kept)}")
+    remark(f"the experiment has changed; unchanged cells: {len(changes.kept)}")
     for name, fields in changes.touched.items():
-        remark(f"changed: {name} ({', '.join(fields)}); what it had before stays in the folder")
-    for words, names in (("new", changes.new), ("no part of it any more", changes.dropped)):
+        remark(f"changed: {name} ({', '.join(fields)}); its old runs stay in the folder")
+    for words, names in (("new", changes.new), ("removed", changes.dropped)):
         if names:
             remark(f"{words}: {'; '.join(names)}")
     if changes.questions:
-        remark("the questions are others; answers to those that are still asked are kept")
+        remark("the questions have changed; answers to those that are still asked are kept")
 
 
 def _show_estimates(grid: Grid) -> None:
@@ -147,24 +147,24 @@ def _show_estimates(grid: Grid) -> None:
 
     found = estimate(grid)
     table = Table(box=None, pad_edge=False, header_style="")
-    for number, name in enumerate(("cell", "questions", "there", "calls", "tokens in", "tokens out", "dollars")):
+    for number, name in enumerate(("cell", "questions", "answered", "calls", "tokens in", "tokens out", "dollars")):
         table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
-    for one in found.cells:
-        table.add_row(*_row(one))
+    for cell in found.cells:
+        table.add_row(*_row(cell))
     table.add_row(*_row(found.total))
     Terminal().print(table)
     for line in found.notes:
         note(line)
 
 
-def _row(one: Estimated) -> list[str]:
-    dollars = "not known" if one.dollars is None else f"{one.dollars:,.4f}"
-    counts = (one.questions, one.there, one.calls, round(one.prompt_tokens), round(one.completion_tokens))
-    return [one.name, *(f"{count:,}" for count in counts), dollars]
+def _row(cell: Estimated) -> list[str]:
+    dollars = "unknown" if cell.dollars is None else f"{cell.dollars:,.4f}"
+    counts = (cell.questions, cell.there, cell.calls, round(cell.prompt_tokens), round(cell.completion_tokens))
+    return [cell.name, *(f"{count:,}" for count in counts), dollars]
 
 
 class TableForm(StrEnum):
-    """How a table is written."""
+    """The output format of a table."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -177,8 +177,8 @@ def table(
     layout: Annotated[
         str | None,
         typer.Option(
-            help="vericite-1, -2, -3, reason-verify-2, -3, -4, medrag, full-text, or a file; "
-            "else that of the experiment.",
+            help="vericite-1, -2, -3, reason-verify-2, -3, -4, medrag, full-text, or a file. Default: the layout of "
+            "the experiment.",
             metavar="NAME|FILE",
         ),
     ] = None,
@@ -187,10 +187,10 @@ def table(
     draws: DrawsOption = 1000,
     seed: DrawSeedOption = 0,
 ) -> None:
-    """Make the table of an experiment: figures with intervals, the paper's beside them, and what differs.
+    """Make the table of an experiment: scores with intervals, the paper's scores next to them, and comparisons.
 
-    Comparisons are paired by question, and p is corrected by Holm's method for all that are printed. Questions that
-    are not answered yet are left out, and n says how many there are.
+    Comparisons are paired by question, and p is corrected by Holm's method for all comparisons printed. Questions
+    without answers are left out; n is the number of those with answers.
     """
     from vericite.cli.io import clean
     from vericite.disk.files import write_whole
@@ -210,7 +210,7 @@ def table(
 
 
 def _own(runs: list[Path]) -> str:
-    """The layout that an experiment is made for."""
+    """Return the layout named in the experiment."""
     import json
 
     from vericite.errors import InputError
@@ -222,11 +222,11 @@ def _own(runs: list[Path]) -> str:
         path = folder / EXPERIMENT
         if path.is_file() and (named := json.loads(path.read_text(encoding="utf-8")).get("layout")):
             return str(named)
-    raise InputError("expected --layout, as these folders name none; found none. Take vericite-1, or a file.")
+    raise InputError("expected --layout, because these folders name none; found none. Use vericite-1, or a file.")
 
 
 class Computable(StrEnum):
-    """What is computed."""
+    """The scores that can be computed."""
 
     BERTSCORE = "bertscore"
     MAUVE_FEATURES = "mauve-features"
@@ -255,18 +255,18 @@ def compute(
         str,
         typer.Option(
             "--with",
-            help="bundled; hf:CHECKPOINT (the papers have hf:roberta-large for BERTScore and hf:gpt2-large for MAUVE; "
-            "#17 behind it names a layer); for claim-entailment any judge (the papers': "
+            help="bundled, or hf:CHECKPOINT; append #17 to name a layer. The papers use hf:roberta-large for BERTScore "
+            "and hf:gpt2-large for MAUVE. For claim-entailment: any judge (the papers use "
             "hf-seq2seq:google/t5_xxl_true_nli_mixture).",
             metavar="MODEL",
         ),
     ] = "bundled",
     gold: GoldOption = None,
 ) -> None:
-    """Compute what BERTScore, MAUVE and ClaimEntailment read, and write it beside the answers.
+    """Compute the inputs of BERTScore, MAUVE and ClaimEntailment, and write them next to the answers.
 
-    `score` and `table` then have these measures. A run that was stopped goes on when the command is typed again, and
-    what was computed of the same texts before is known. Figures are signed with the model that made them.
+    `score` and `table` then have these measures. To resume a stopped run, repeat the command. Results for the same
+    texts are cached. The signature of a score includes its model.
     """
     from vericite.cli.figures import reported
 
@@ -295,15 +295,15 @@ def _computed(
 
 
 def _show_computed(done: Computed, what: Computable) -> None:
-    before = f", {done.answers - done.made} of them before" if done.made < done.answers else ""
-    files = f"{len(done.files)} files, the first " if len(done.files) > 1 else ""
+    before = f", {done.answers - done.made} of them earlier" if done.made < done.answers else ""
+    files = f"{len(done.files)} files, the first is " if len(done.files) > 1 else ""
     say(f"{what.value}: {done.answers} answers{before}; {files}{done.files[0]}")
     say(f"by {done.signature}")
     if done.without:
-        note(f"{done.without} questions are left out: they have no answer in words, or nothing to compare it with")
+        note(f"{done.without} questions are left out: they have no prose answer, or nothing to compare it with")
     if done.cut:
-        remark(f"of {done.cut} answers or their references the model read only the beginning")
+        remark(f"for {done.cut} answers, the answer or a reference was too long for the model and was truncated")
     if done.failed:
-        remark(f"the model failed on {done.failed} answers; type the command again to ask it again")
-    note(f"now: vericite score {done.files[0].parent} -m {_MEASURES[what]}")
+        remark(f"the model failed on {done.failed} answers; repeat the command to try again")
+    note(f"next: vericite score {done.files[0].parent} -m {_MEASURES[what]}")
     end(ExitCode.NOT_RUN if done.failed else ExitCode.OK)

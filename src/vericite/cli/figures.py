@@ -1,4 +1,4 @@
-"""Figures and comparisons as they are printed and written."""
+"""Print and write scores and comparisons."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ from vericite.evaluate.significance import Comparison
 
 @contextmanager
 def reported(problems: list[RecordError]) -> Generator[None]:
-    """Names the lines that could not be used at the end, and also before an error that may come of them."""
+    """Report the lines that could not be used at the end, and before an error that may be caused by them."""
     with lines_before_errors(problems):
         yield
     report(problems)
 
 
 def with_something(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
-    """The figures of measures that some system has a question for, and how many measures are left out."""
-    there = {figure.measure for figure in figures if figure.estimate.n}
-    return [figure for figure in figures if figure.measure in there], len({it.measure for it in figures} - there)
+    """Return the figures of measures that apply to any question, and the number of other measures."""
+    defined = {figure.measure for figure in figures if figure.estimate.n}
+    kept = [figure for figure in figures if figure.measure in defined]
+    return kept, len({figure.measure for figure in figures} - defined)
 
 
 def show_figures(figures: Sequence[Figure], dropped: int = 0, whole: bool = False) -> None:
-    """A table, under it the signatures that the figures have, and how many measures found nothing to count."""
+    """Print a table of figures, their signatures, and the number of measures with nothing to count."""
     systems = len({figure.system for figure in figures}) > 1
     groups = any(figure.group is not None for figure in figures)
     names = [*(["system"] if systems else []), *(["group"] if groups else [])]
     signatures = list(dict.fromkeys(figure.signature for figure in figures))
-    # Systems side by side, which is what is compared.
-    order = {measure: place for place, measure in enumerate(dict.fromkeys(figure.measure for figure in figures))}
+    # Rows are sorted by measure, so that systems can be compared.
+    order = {measure: rank for rank, measure in enumerate(dict.fromkeys(figure.measure for figure in figures))}
     rows: list[list[str]] = []
     for figure in sorted(figures, key=lambda figure: order[figure.measure]):
         named = [*([figure.system] if systems else []), *([figure.group or "all"] if groups else [])]
@@ -62,19 +63,19 @@ def show_figures(figures: Sequence[Figure], dropped: int = 0, whole: bool = Fals
     show_signatures(signatures, whole, numbered=True)
     if dropped:
         what = "measure has" if dropped == 1 else "measures have"
-        _print_line(f"{dropped} more {what} nothing to count here: vericite measures")
+        _print_line(f"{dropped} more {what} nothing to count here; see vericite measures")
 
 
 def show_missing(figures: Sequence[Figure], missing: Missing) -> None:
-    """Whether questions that a system has nothing for were left out of measures against gold, or counted 0."""
+    """Print how questions without output count in measures against gold."""
     if missing == "zero":
-        _print_line("questions that a system has nothing for count 0 in measures against gold, as in trec_eval -c")
+        _print_line("questions without output score 0 in measures against gold, as in trec_eval -c")
     elif any(figure.estimate.missing and counts_zero(figure.measure) for figure in figures):
-        _print_line("missing questions are left out of measures against gold; --missing zero counts them 0")
+        _print_line("missing questions are left out of measures against gold; --missing zero scores them 0")
 
 
 def show_failures(systems: Sequence[System]) -> None:
-    """How many questions of each system have no answer, and why, where that is known."""
+    """Print the number of failed questions of each system, with the reasons."""
     for system in systems:
         reasons = Counter(item.failed for item in system.items if item.failed)
         if failed := reasons.total():
@@ -87,9 +88,9 @@ def show_failures(systems: Sequence[System]) -> None:
 def show_comparisons(
     found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None], whole: bool = False
 ) -> None:
-    """A sentence each, then what the verdicts differ in, and what made them."""
-    for one in found:
-        _print_line(one.sentence, style="")
+    """Print a sentence for each comparison, then warnings and signatures."""
+    for comparison in found:
+        _print_line(comparison.sentence, style="")
     for warning in dict.fromkeys(warnings):
         if warning:
             _print_line(warning, style="yellow")
@@ -97,41 +98,43 @@ def show_comparisons(
 
 
 def show_agreement(found: Sequence[Agreed], whole: bool = False) -> None:
-    """A table of coefficients, each with its interval and word, and what made them."""
-    names = ["raters", *(["by"] if any(one.by is not None for one in found) else [])]
-    words = [""] if any(one.found.words for one in found) else []
+    """Print a table of coefficients with intervals and words, and their signatures."""
+    names = ["raters", *(["by"] if any(agreed.by is not None for agreed in found) else [])]
+    words = [""] if any(agreed.found.words for agreed in found) else []
     rows: list[list[str]] = []
-    for one in found:
-        named = [", ".join(one.raters), one.by or ""][: len(names)]
-        counts = [str(one.found.n), str(one.found.missing), *([one.found.words or ""] if words else [])]
-        rows.append([one.found.name, *named, _value(one.found.estimate), _interval(one.found.estimate), *counts])
+    for agreed in found:
+        coefficient = agreed.found
+        named = [", ".join(agreed.raters), agreed.by or ""][: len(names)]
+        counts = [str(coefficient.n), str(coefficient.missing), *([coefficient.words or ""] if words else [])]
+        value, interval = _value(coefficient.estimate), _interval(coefficient.estimate)
+        rows.append([coefficient.name, *named, value, interval, *counts])
     _show_table(["measure", *names, "value", _HEAD, "n", "missing", *words], rows, names)
-    show_signatures([one.signature for one in found], whole)
+    show_signatures([agreed.signature for agreed in found], whole)
 
 
 def show_rankings(found: Sequence[RankCorrelation], whole: bool = False) -> None:
-    """A table of rank correlations, and what made them."""
+    """Print a table of rank correlations, and their signatures."""
     rows = [
         [
-            one.found.name,
-            one.first,
-            one.second,
-            _value(one.found.estimate),
-            _interval(one.found.estimate),
-            str(one.found.n),
-            str(one.found.missing),
+            correlation.found.name,
+            correlation.first,
+            correlation.second,
+            _value(correlation.found.estimate),
+            _interval(correlation.found.estimate),
+            str(correlation.found.n),
+            str(correlation.found.missing),
         ]
-        for one in found
+        for correlation in found
     ]
-    # What is correlated are measures, so these are not broken either.
+    # No column is folded: measures must stay readable as strings.
     _show_table(["correlation", "of", "with", "value", _HEAD, "systems", "missing"], rows)
-    if any(one.found.value is not None and one.found.n < FEWEST_SYSTEMS for one in found):
-        _print_line(f"-: too few systems for an interval, which takes {FEWEST_SYSTEMS} or more")
-    show_signatures([one.signature for one in found], whole)
+    if any(correlation.found.value is not None and correlation.found.n < FEWEST_SYSTEMS for correlation in found):
+        _print_line(f"-: too few systems for an interval, which needs at least {FEWEST_SYSTEMS}")
+    show_signatures([correlation.signature for correlation in found], whole)
 
 
 def show_signatures(signatures: Sequence[str], whole: bool, numbered: bool = False) -> None:
-    """Each signature once, with the number that a table names it by; as a short hash, where not ``whole``."""
+    """Print the distinct signatures with their numbers in the table; as short hashes, unless ``whole``."""
     distinct = list(dict.fromkeys(signatures))
     shown = distinct if whole else [hashlib.sha256(text.encode()).hexdigest()[:8] for text in distinct]
     _print_line("")
@@ -141,13 +144,13 @@ def show_signatures(signatures: Sequence[str], whole: bool, numbered: bool = Fal
         return
     named = [f"[{number}] {short}" if numbered else short for number, short in enumerate(shown, start=1)]
     what = "signature" if len(named) == 1 else "signatures"
-    _print_line(f"{what}: {', '.join(named)} (--signatures shows what made the figures)")
+    _print_line(f"{what}: {', '.join(named)} (--signatures shows them in full)")
 
 
 _HEAD = "95% interval"
 _LEFT = frozenset({"measure", "correlation", "of", "with", "system", "group", "raters", "by", _HEAD, ""})
 _FOLDED = 12
-"""Characters a line that a name which may be broken keeps at least."""
+"""Minimum width of a folded column."""
 
 
 def _print_line(text: str, style: str = "dim") -> None:
@@ -155,12 +158,12 @@ def _print_line(text: str, style: str = "dim") -> None:
 
 
 def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Collection[str] = ()) -> None:
-    """A table whose columns are whole: in a narrow terminal those of ``folded`` are broken, and no other is cut."""
+    """Print a table without truncation; in a narrow terminal the ``folded`` columns are wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     shown = [[clean(cell) for cell in row] for row in rows]
     whole, least = 0, 0
-    for place, head in enumerate(heads):
-        width = max([cell_len(head), *(cell_len(row[place]) for row in shown)])
+    for index, head in enumerate(heads):
+        width = max([cell_len(head), *(cell_len(row[index]) for row in shown)])
         whole += width + 2
         least += min(width, _FOLDED) + 2 if head in folded else width + 2
         justify = "left" if head in _LEFT else "right"
@@ -168,13 +171,13 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Col
     for row in shown:
         table.add_row(*map(Text, row))
     console = Terminal()
-    # What reads a pipe has no width of its own.
+    # A pipe has no width, so use the full width of the table.
     console.width = max(console.width, least - 2) if console.is_terminal else whole - 2
     console.print(table)
 
 
 def show_assessment(rows: Sequence[FigureRow]) -> None:
-    """BioACE's tables, one under the other under their names: figures, and what the rows without them need."""
+    """Print BioACE's tables with their names, and what is needed for rows without figures."""
     for name, listed in groupby(rows, key=lambda row: row.table):
         within = list(listed)
         say(f"\n{name}")
@@ -191,7 +194,7 @@ def show_assessment(rows: Sequence[FigureRow]) -> None:
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:
-    """Figures as JSON, or as CSV."""
+    """Print records as JSON or CSV."""
     if as_csv:
         print_csv(records)
     else:
@@ -199,7 +202,7 @@ def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None
 
 
 def print_csv(records: Sequence[Mapping[str, object]]) -> None:
-    """A line a record under a line of names; what is within a field has a name with a dot."""
+    """Print records as CSV with a header; nested fields have names with dots."""
     rows = [dict(_flat(record)) for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = StringIO()
@@ -218,7 +221,7 @@ def _flat(record: Mapping[str, object], within: str = "") -> Iterator[tuple[str,
 
 
 def _cell(value: object) -> object:
-    """A value as a table holds it. Text that a spreadsheet would take for a formula is marked as text."""
+    """Convert a value for a CSV cell; text that a spreadsheet would read as a formula is escaped."""
     if isinstance(value, list | tuple):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
@@ -227,7 +230,7 @@ def _cell(value: object) -> object:
 
 
 def write_figures(figures: Sequence[Figure | Agreed | RankCorrelation], out: Path) -> None:
-    """A line of JSON each.
+    """Write figures as JSON Lines.
 
     Raises:
         InputError: The file cannot be written.
@@ -238,26 +241,26 @@ def write_figures(figures: Sequence[Figure | Agreed | RankCorrelation], out: Pat
         file.write([lines])
 
 
-def comparison_record(measure: str, one: Comparison, signature: str, warning: str | None) -> dict[str, object]:
-    """A comparison as JSON has it."""
-    found = one.difference
+def comparison_record(measure: str, comparison: Comparison, signature: str, warning: str | None) -> dict[str, object]:
+    """Return a comparison as a JSON-ready dict."""
+    found = comparison.difference
     return {
         "measure": measure,
-        "first": one.first,
-        "second": one.second,
-        "values": list(one.values),
+        "first": comparison.first,
+        "second": comparison.second,
+        "values": list(comparison.values),
         "difference": found.value,
         "low": found.low,
         "high": found.high,
         "n": found.n,
-        "p": one.test.p,
-        "p_holm": one.adjusted,
-        "exact": one.test.exact,
-        "effect": {"name": one.effect.name, "value": one.effect.value},
-        "unmatched": one.unmatched,
-        "not_scored": one.failed,
+        "p": comparison.test.p,
+        "p_holm": comparison.adjusted,
+        "exact": comparison.test.exact,
+        "effect": {"name": comparison.effect.name, "value": comparison.effect.value},
+        "unmatched": comparison.unmatched,
+        "not_scored": comparison.failed,
         "empty": found.empty,
-        "sentence": one.sentence,
+        "sentence": comparison.sentence,
         "signature": signature,
         "warning": warning,
     }

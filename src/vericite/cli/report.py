@@ -1,4 +1,4 @@
-"""``vericite report``: answers, verdicts and sources in one page for people to read."""
+"""``vericite report``: a page with answers, verdicts and sources."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ TITLE = "Cited answers"
 
 def report(
     systems: SystemsArgument,
-    out: Annotated[Path | None, typer.Option(help="The page; with --external-data a folder.", metavar="FILE")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the page here; with --external-data, a folder.", metavar="FILE")
+    ] = None,
     table: Annotated[
         Path | None,
-        typer.Option("--csv", help="Write a table here, a row a citation; - prints it.", metavar="FILE"),
+        typer.Option("--csv", help="Write a table here, with a row per citation; - prints it.", metavar="FILE"),
     ] = None,
     gold: GoldOption = None,
     documents: DocumentsOption = None,
@@ -36,19 +38,19 @@ def report(
     name: NameOption = None,
     title: Annotated[str, typer.Option(help="The page's heading.")] = TITLE,
     external_data: Annotated[
-        bool, typer.Option("--external-data", help="Write a folder, with the data in a file of their own.")
+        bool, typer.Option("--external-data", help="Write a folder, with the data in a separate file.")
     ] = False,
     protocol: MaybeProtocolOption = None,
     judge: JudgeOption = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option(help="People's labels, whose rates stand beside; may be repeated.", metavar="FILE"),
+        typer.Option(help="Human labels, whose rates are shown too; may be repeated.", metavar="FILE"),
     ] = None,
     sample: Annotated[
-        Path | None, typer.Option(help="What they label, from `annotate sample`.", metavar="FILE")
+        Path | None, typer.Option(help="The labelled sample, from `annotate sample`.", metavar="FILE")
     ] = None,
     scheme: Annotated[
-        str, typer.Option(help="The scheme they were given by, as for `annotate`.", metavar="NAME|FILE")
+        str, typer.Option(help="The scheme of the labels, as for `annotate`.", metavar="NAME|FILE")
     ] = "vericite",
 ) -> None:
     """Show answers of one or more systems in one self-contained page, each sentence with its verdict and source.
@@ -64,7 +66,7 @@ def report(
 
     if bool(labels) != (sample is not None):
         raise InputError(
-            "expected --labels and --sample together; found one of them. Labels are weighed by the sample."
+            "expected --labels and --sample together; found only one of them. Labels are weighted by the sample."
         )
     if out is None and table is None:
         raise InputError("expected --out for the page, or --csv for the table; found neither")
@@ -74,7 +76,7 @@ def report(
     refuse_unwritable(None if printed else table, "--csv")
     problems: list[RecordError] = []
     with reported(problems):
-        with _told_if_stopped():
+        with _remark_if_stopped():
             library = read_library(documents, problems)
             read = read_systems(systems, problems, gold, {}, library, name or (), columns)
             refuse_same(out, *read.paths, documents, sample, *(labels or ()))
@@ -90,17 +92,17 @@ def report(
 
 
 @contextmanager
-def _told_if_stopped() -> Generator[None]:
-    """Verdicts that a page would show are not kept until it is written."""
+def _remark_if_stopped() -> Generator[None]:
+    """Tell the user on interruption that verdicts are not stored before the page is written."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        remark("stopped; nothing was written. `vericite check --out` keeps verdicts, and `report` reads them")
+        remark("stopped; nothing was written. `vericite check --out` stores verdicts, which `report` can read")
         raise
 
 
 def _write_table(systems: Sequence[System], path: Path | None) -> None:
-    """Write a row a citation, or print them."""
+    """Write or print a table with a row per citation."""
     from vericite.reporting.data import citation_table
 
     text = citation_table(systems)
@@ -110,7 +112,7 @@ def _write_table(systems: Sequence[System], path: Path | None) -> None:
     with output(path, what="--csv") as file:
         assert file is not None
         file.write([text])
-    note(f"{path}: a row a citation")
+    note(f"{path}: a row per citation")
 
 
 def write_report(
@@ -120,10 +122,10 @@ def write_report(
     external_data: bool = False,
     people: Sequence[SystemByPeople] = (),
 ) -> str:
-    """Write the page of systems that were checked; a line that says what is in it.
+    """Write the page of checked systems; return a line with its counts and size.
 
     Raises:
-        InputError: It cannot be written.
+        InputError: The page cannot be written.
     """
     from vericite.reporting.data import make_report
     from vericite.reporting.page import LARGEST, make_page, write_page
@@ -132,4 +134,4 @@ def write_report(
     write_page(page, out)
     if page.size > LARGEST and not external_data:
         remark("a page of this size opens slowly; `vericite report --external-data` writes a folder instead")
-    return f"{out}: {sum(len(one.items) for one in systems)} answers, {page.size / 1e6:.1f} MB"
+    return f"{out}: {sum(len(system.items) for system in systems)} answers, {page.size / 1e6:.1f} MB"

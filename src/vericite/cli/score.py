@@ -1,4 +1,4 @@
-"""``vericite score`` and ``vericite compare``: answers made anywhere, measured; no pipeline is run."""
+"""``vericite score``, ``compare``, ``agree`` and ``rankings``: measure answers from any source, without a pipeline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GoldOption = Annotated[
     Path | None,
     typer.Option(
-        help='What is right: JSONL, a line a question, {"id", "ideal"?, "exact"?, "documents"?, "citations"?, '
+        help='Gold: JSONL with a question per line, {"id", "ideal"?, "exact"?, "documents"?, "citations"?, '
         '"nuggets"?, "groups"?} (docs/measures.md), TREC relevance judgements, or a data set, as in mirage:FILE.',
         metavar="FILE",
     ),
@@ -41,8 +41,8 @@ MeasuresOption = Annotated[
     typer.Option(
         "--measures",
         "-m",
-        help="Measures as `vericite measures` lists them, as in -m SupportRate,nDCG@10; may be repeated. All that the "
-        "files have what they need for, if none is named.",
+        help="Measures from `vericite measures`, as in -m SupportRate,nDCG@10; may be repeated. Default: all measures "
+        "whose inputs the files have.",
         metavar="LIST",
     ),
 ]
@@ -51,8 +51,8 @@ ComparedOption = Annotated[
     typer.Option(
         "--measures",
         "-m",
-        help="Measures as `vericite measures` lists them, as in -m SupportRate,nDCG@10; may be repeated. One alone, "
-        "the first that the files have what it needs for, if none is named.",
+        help="Measures from `vericite measures`, as in -m SupportRate,nDCG@10; may be repeated. Default: one measure, "
+        "the first whose inputs the files have.",
         metavar="LIST",
     ),
 ]
@@ -62,23 +62,23 @@ DocumentsOption = Annotated[
 ]
 NameOption = Annotated[
     list[str] | None,
-    typer.Option("--name", help="What to call a system, in their order; else it is named by its file or folder."),
+    typer.Option("--name", help="Name of a system; repeat it in their order. Default: the name of its file or folder."),
 ]
 SystemsArgument = Annotated[
     list[Path],
     typer.Argument(
-        help="A system each: a file of answers (any format of `check`), runs or verdicts, a TREC run, or a folder "
-        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz, or of "
+        help="Each is a system: a file of answers (any format of `check`), runs or verdicts, a TREC run, a folder "
+        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz, or a folder of "
         "`ask --save`."
     ),
 ]
 GroupsOption = Annotated[
-    str | None, typer.Option(help="Show also each value of this: type, or a group of the gold.", metavar="GROUP")
+    str | None, typer.Option(help="Also show each value of this: type, or a group of the gold.", metavar="GROUP")
 ]
 
 
 class MissingTopics(StrEnum):
-    """What a question that a system has nothing for does to measures against gold."""
+    """How measures against gold treat questions without output."""
 
     OUT = "out"
     ZERO = "zero"
@@ -87,21 +87,19 @@ class MissingTopics(StrEnum):
 MissingOption = Annotated[
     MissingTopics,
     typer.Option(
-        help="Of measures against gold: leave a question that a system has nothing for out (as trec_eval), or count it "
-        "0 (zero; as trec_eval -c)."
+        help="How measures against gold treat questions without output: leave them out (out; as trec_eval), or score "
+        "them 0 (zero; as trec_eval -c)."
     ),
 ]
-_BESIDE = "Beside one system's answers"
-VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_BESIDE)]
-LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_BESIDE)]
-ScoresOption = Annotated[
-    Path | None, typer.Option(help="Figures of models computed beforehand.", rich_help_panel=_BESIDE)
-]
+_SIDE_FILES = "Files that accompany the answers of a single system"
+VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_SIDE_FILES)]
+LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_SIDE_FILES)]
+ScoresOption = Annotated[Path | None, typer.Option(help="Precomputed model scores.", rich_help_panel=_SIDE_FILES)]
 OutputsOption = Annotated[
-    Path | None, typer.Option(help="Documents retrieved, exact answers.", rich_help_panel=_BESIDE)
+    Path | None, typer.Option(help="Retrieved documents, exact answers.", rich_help_panel=_SIDE_FILES)
 ]
 FeaturesOption = Annotated[
-    Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_BESIDE)
+    Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_SIDE_FILES)
 ]
 
 
@@ -126,11 +124,10 @@ def score(
     as_csv: CsvOption = False,
     signatures: SignaturesOption = False,
 ) -> None:
-    """Score answers, each figure with its count, its 95% interval and the signature of what made it.
+    """Score answers. Each score has a count, a 95% interval and a signature.
 
-    The systems of MedAESQA's file are scored each on its own.
-    What failed or is missing is counted, never averaged in as 0. A line that cannot be used costs itself alone; the
-    exit code is then 2.
+    The systems in MedAESQA's file are scored separately. Failed and missing questions are counted, not averaged in as
+    0. Lines that cannot be used are reported and skipped; the exit code is then 2.
     """
     from vericite.cli.figures import (
         print_records,
@@ -163,7 +160,8 @@ def score(
             show_missing(figures, missing.value)
             show_failures(read.systems)
         named = {system.name: system for system in read.systems}
-        _hint([(one.measure, named[one.system]) for one in figures if one.group is None and not one.estimate.n])
+        empty = [figure for figure in figures if figure.group is None and not figure.estimate.n]
+        _hint([(figure.measure, named[figure.system]) for figure in empty])
         if out is not None:
             write_figures(figures, out)
 
@@ -171,7 +169,7 @@ def score(
 def compare(
     first: Annotated[Path, typer.Argument(help="A system, as for `score`.")],
     second: Annotated[
-        Path | None, typer.Argument(help="Another, on the same questions; not needed beside a file of many systems.")
+        Path | None, typer.Argument(help="Another, on the same questions; not needed for a file of many systems.")
     ] = None,
     gold: GoldOption = None,
     measures: ComparedOption = None,
@@ -185,12 +183,11 @@ def compare(
     as_csv: CsvOption = False,
     signatures: SignaturesOption = False,
 ) -> None:
-    """Say in one sentence a measure whether one system is better than another on the same questions.
+    """Compare two systems on the same questions, in one sentence per measure.
 
-    The systems of MedAESQA's file are compared each with each. The difference has a paired bootstrap interval, p is
-    of a paired permutation test, and where there are several comparisons it is corrected by Holm's method. If none is
-    named it is the first of supported citations, coverage, nuggets, exact answers, ROUGE and ranking that the files
-    have what it needs for.
+    The systems in MedAESQA's file are compared pairwise. The difference has a paired bootstrap interval, and p is from
+    a paired permutation test, corrected by Holm's method for several comparisons. The default measure is the first of
+    supported citations, coverage, nuggets, exact answers, ROUGE and ranking whose inputs the files have.
     """
     from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons
     from vericite.errors import InputError
@@ -201,31 +198,32 @@ def compare(
     problems: list[RecordError] = []
     with reported(problems):
         places = [first, *([second] if second else [])]
-        # Of two that are named each is a system, whatever its questions are called.
+        # Two locations are two systems, whatever the ids of their questions.
         read = _read(places, problems, gold, {}, documents, columns, name, whole=second is not None)
         if len(read.systems) < 2:
-            raise InputError(f"expected two systems to compare; found one, {first}. Name another behind it.")
-        chosen = _chosen(read, measures) if measures else _telling(read)
+            raise InputError(f"expected two systems to compare; found one, {first}. Name another one after it.")
+        chosen = _chosen(read, measures) if measures else _preferred(read)
         drawn = Bootstrap(draws, seed)
         compared = compare_all_pairs(read.systems, chosen, drawn, missing.value)
         counted = missing is MissingTopics.ZERO
         made_by = [
-            comparison_signature(it, one, other, drawn) + ("|missing=0" if counted and counts_zero(it) else "")
-            for one, other, it, _ in compared
+            comparison_signature(measure, one, other, drawn)
+            + ("|missing=0" if counted and counts_zero(measure) else "")
+            for one, other, measure, _ in compared
         ]
         warnings = [different_judges_warning(measure, one, other) for one, other, measure, _ in compared]
-        found = [it for *_, it in compared]
+        found = [comparison for *_, comparison in compared]
         if as_json or as_csv:
             rows = zip([str(measure) for _, _, measure, _ in compared], found, made_by, warnings, strict=True)
-            print_records([comparison_record(*it) for it in rows], as_csv)
+            print_records([comparison_record(*row) for row in rows], as_csv)
         else:
             show_comparisons(found, made_by, warnings, whole=signatures)
-        undefined = [(measure, pair) for *pair, measure, it in compared if it.difference.value is None]
+        undefined = [(measure, pair) for *pair, measure, result in compared if result.difference.value is None]
         _hint([(measure, system) for measure, pair in undefined for system in pair])
 
 
 def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
-    """What to give for figures that could not be made, on stderr: it is no part of the figures."""
+    """Print to stderr why scores are undefined, and what to provide."""
     from vericite.evaluate.scoring import undefined_reasons
 
     for line in undefined_reasons(undefined):
@@ -238,8 +236,8 @@ def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | Non
     if len(systems) > 1 and beside:
         kind = next(iter(beside))
         raise InputError(
-            f"expected --{kind} beside one system; found {len(systems)}. Give each system a folder that holds "
-            f"its answers.jsonl and {kind}.jsonl."
+            f"expected --{kind} with a single system; found {len(systems)}. Give each system a folder with "
+            f"answers.jsonl and {kind}.jsonl."
         )
     refuse_unwritable(out)
 
@@ -270,7 +268,7 @@ def _expect_group(by: str | None, read: LoadedSystems) -> None:
     if by is None or by in read.groups:
         return
     if not read.groups:
-        raise InputError(f'expected gold with a type or "groups" to show figures by; found none for --by {by}')
+        raise InputError(f'expected gold with a type or "groups" to show scores by; found none for --by {by}')
     raise UnknownNameError("group", by, read.groups)
 
 
@@ -283,26 +281,26 @@ def _chosen(read: LoadedSystems, named: list[str] | None) -> list[Measure]:
     found = list(dict.fromkeys(measure for system in read.systems for measure in measures_for(system.items)))
     if not found:
         raise InputError(
-            "expected verdicts, gold, labels or scores beside the answers; found none that a measure needs. "
-            "`vericite measures` says what each needs; `vericite check FILE --out verdicts.jsonl` makes verdicts."
+            "expected verdicts, gold, labels or scores with the answers; found none that a measure needs. "
+            "`vericite measures` lists what each needs; `vericite check FILE --out verdicts.jsonl` makes verdicts."
         )
     return found
 
 
-def _telling(read: LoadedSystems) -> list[Measure]:
+def _preferred(read: LoadedSystems) -> list[Measure]:
     from vericite.evaluate.measures.registry import preferred_measure
 
     found = preferred_measure([system.items for system in read.systems])
     if any(all(item.checked is None for item in system.items) for system in read.systems):
         note(
-            f"no measure was named, and not both have verdicts: compared by {found}. `vericite check FILE --out "
-            "VERDICTS` makes verdicts; `vericite measures` lists what -m takes"
+            f"no measure was named, and not all systems have verdicts: compared by {found}. `vericite check FILE --out "
+            "VERDICTS` makes verdicts; `vericite measures` lists the values of -m"
         )
     return [found]
 
 
 class Rated(StrEnum):
-    """What is rated in files of labels and of verdicts."""
+    """The items of labels and verdicts."""
 
     CITATIONS = "citations"
     RATIONALE = "rationale"
@@ -312,27 +310,29 @@ RatingsArgument = Annotated[
     list[Path],
     typer.Argument(
         help='JSONL of ratings, {"item", "rater", "label", "group"?, "by"?}; of assessors\' labels '
-        "(docs/measures.md); or of verdicts from `check --out`. Raters are named by their field, else by the file."
+        "(docs/measures.md); or of verdicts from `check --out`. Raters are named by their field or, without one, by "
+        "the file."
     ),
 ]
 RaterOption = Annotated[
-    str | None, typer.Option(help="The rater, such as a person, that each other is held against.", metavar="RATER")
+    str | None,
+    typer.Option(help="The rater, such as a person, with whom the others are compared.", metavar="RATER"),
 ]
 AgreementOption = Annotated[
     str,
-    typer.Option("--measures", "-m", help="Agreement measures as `vericite measures` lists them.", metavar="LIST"),
+    typer.Option("--measures", "-m", help="Agreement measures from `vericite measures`.", metavar="LIST"),
 ]
 CategoriesOption = Annotated[
     str | None,
     typer.Option(
-        help="All labels in their order, with commas; weights and an ordinal alpha need them.", metavar="LIST"
+        help="All labels in order, separated by commas; needed for weights and an ordinal alpha.", metavar="LIST"
     ),
 ]
 OfOption = Annotated[
-    Rated, typer.Option(help="What is rated in labels and verdicts: citations, or statements of a rationale.")
+    Rated, typer.Option(help="The items of labels and verdicts: citations, or statements of a rationale.")
 ]
 ValuesOption = Annotated[
-    bool, typer.Option("--by", help='Show each value of the field "by" apart, such as CONTEXT-1 and CONTEXT-3.')
+    bool, typer.Option("--by", help='Show each value of the field "by" separately, such as CONTEXT-1 and CONTEXT-3.')
 ]
 
 
@@ -350,10 +350,10 @@ def agree(
     as_csv: CsvOption = False,
     signatures: SignaturesOption = False,
 ) -> None:
-    """Measure how far raters agree on the same items: kappa, alpha and F1, with intervals and Landis and Koch's words.
+    """Measure the agreement of raters: kappa, alpha and F1, with intervals and Landis and Koch's words.
 
-    What cannot be defined, because all labels are the same, is said to be undefined. Labels that are missing, and
-    verdicts that were abstained from, are counted and left out.
+    Coefficients that are undefined, because all labels are the same, are shown as such. Missing labels and abstentions
+    are counted and left out.
     """
     from vericite.cli.figures import print_records, reported, show_agreement, write_figures
     from vericite.evaluate.measures.registry import AGREEMENT, parse_measure, split_measures
@@ -370,7 +370,7 @@ def agree(
         found = read_ratings(ratings, problems, of.value)
         agreed = measure(found, chosen, reference, known, Bootstrap(draws, seed), by)
         if as_json or as_csv:
-            print_records([one.record for one in agreed], as_csv)
+            print_records([coefficient.record for coefficient in agreed], as_csv)
         else:
             show_agreement(agreed, whole=signatures)
         if out is not None:
@@ -380,11 +380,11 @@ def agree(
 def rankings(
     scores: Annotated[
         list[Path],
-        typer.Argument(help='Figures as `vericite score --out` writes them: {"system", "measure", "value"} a line.'),
+        typer.Argument(help='Scores from `vericite score --out`: a line of {"system", "measure", "value"} each.'),
     ],
     reference: Annotated[
         str | None,
-        typer.Option(help="The measure, such as one by people, that each other is held against.", metavar="MEASURE"),
+        typer.Option(help="The measure, such as a human one, with which the others are compared.", metavar="MEASURE"),
     ] = None,
     measures: Annotated[
         str, typer.Option("--measures", "-m", help="Spearman, Kendall or both.", metavar="LIST")
@@ -396,7 +396,7 @@ def rankings(
     as_csv: CsvOption = False,
     signatures: SignaturesOption = False,
 ) -> None:
-    """Measure whether two measures rank the same systems alike; intervals are drawn over systems."""
+    """Correlate the rankings of systems by two measures; intervals are drawn over systems."""
     from vericite.cli.figures import print_records, reported, show_rankings, write_figures
     from vericite.evaluate.measures.registry import RANKINGS, parse_measure, split_measures
     from vericite.evaluate.ratings import correlate_rankings, read_scores
@@ -411,7 +411,7 @@ def rankings(
         problems += wrong
         correlated = correlate_rankings(found, chosen, reference, Bootstrap(draws, seed))
         if as_json or as_csv:
-            print_records([one.record for one in correlated], as_csv)
+            print_records([correlation.record for correlation in correlated], as_csv)
         else:
             show_rankings(correlated, whole=signatures)
         if out is not None:
