@@ -28,8 +28,8 @@ def bioasq(tmp_path: Path) -> Path:
 
 def test_the_list_has_the_source_of_every_set_and_models_trained_on_it():
     listed = json.loads(CliRunner().invoke(app, ["datasets", "--json"]).stdout)
-    assert [one["name"] for one in listed] == list(SETS)
-    assert all(one["where"] and one["licence"] and one["shape"] for one in listed)
+    assert [record["name"] for record in listed] == list(SETS)
+    assert all(record["where"] and record["licence"] and record["shape"] for record in listed)
     assert "trained on: nothing of ours" in CliRunner().invoke(app, ["datasets"]).stdout
 
 

@@ -37,14 +37,16 @@ def systems() -> list[System]:
     answers = [
         parse_answer(f"q{n}", TEXT, [Document.from_text("d1", SOURCE, "A trial")], f"Question {n}?") for n in range(6)
     ]
-    items = tuple(Item(it.id, it) for it in answers)
+    items = tuple(Item(answer.id, answer) for answer in answers)
     return [with_verdicts(System(name, items), "vericite", "lexical") for name in ("one", "two")]
 
 
 def violations(browser: Browser) -> list[tuple[str, str, str]]:
     browser.run(AXE.read_text(encoding="utf-8") + "; 0")
     found = browser.run("axe.run().then((it) => JSON.stringify(it.violations))")
-    return [(one["impact"], one["id"], one["nodes"][0]["html"][:200]) for one in json.loads(found)]
+    return [
+        (violation["impact"], violation["id"], violation["nodes"][0]["html"][:200]) for violation in json.loads(found)
+    ]
 
 
 @pytest.mark.parametrize("what", ["report", "annotation"])
@@ -66,7 +68,7 @@ def test_axe_finds_nothing_serious(what: str, tmp_path: Path):
         for dark, width in ((False, 1280), (True, 1280), (False, 390)):
             browser.look(tmp_path / "seen.png", dark, width)
             found = violations(browser)
-            assert [one for one in found if one[0] in ("serious", "critical")] == [], (dark, width)
+            assert [violation for violation in found if violation[0] in ("serious", "critical")] == [], (dark, width)
         assert not browser.complaints
 
 
@@ -76,4 +78,4 @@ def test_axe_finds_serious_problems(tmp_path: Path):
     page.write_text("<title>x</title><img src='data:,'><p style='color:#ccc;background:#fff'>Pale.</p>")
     with Browser(tmp_path) as browser:
         browser.go(page.as_uri())
-        assert {one[1] for one in violations(browser)} >= {"html-has-lang", "image-alt", "color-contrast"}
+        assert {violation[1] for violation in violations(browser)} >= {"html-has-lang", "image-alt", "color-contrast"}

@@ -33,7 +33,7 @@ def answer(
 
 def system(name: str, *answers: Answer, changes: tuple[Change, ...] = ()) -> System:
     return with_verdicts(
-        System(name, tuple(Item(one.id, one, changes=changes) for one in answers)), "vericite", "lexical"
+        System(name, tuple(Item(answer.id, answer, changes=changes) for answer in answers)), "vericite", "lexical"
     )
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("bucket")
 
 def keys(bucket: Any) -> list[str]:
     # pyarrow leaves an empty object that stands for a folder.
-    return sorted(one.key for one in bucket.objects.all() if not one.key.endswith("/"))
+    return sorted(item.key for item in bucket.objects.all() if not item.key.endswith("/"))
 
 
 def test_a_dead_run_continues_from_the_parts_in_the_bucket(bucket, tmp_path):
@@ -36,17 +36,19 @@ def test_a_dead_run_continues_from_the_parts_in_the_bucket(bucket, tmp_path):
     again = Here()
     found = made(Objects(PLACE), given, again)
     assert len(again.done) == 10 - 4
-    assert [one.line for one in found] == [one.line for one in made(tmp_path / "folder", given, Here())]
+    assert [made_answer.line for made_answer in found] == [
+        made_answer.line for made_answer in made(tmp_path / "folder", given, Here())
+    ]
 
 
 def test_an_incomplete_part_or_one_of_another_answer_is_done_again(bucket):
     given = answers(9)
-    whole = [one.line for one in made(Objects(PLACE), given, Here())]
+    whole = [made_answer.line for made_answer in made(Objects(PLACE), given, Here())]
     name = next(key for key in keys(bucket) if key.endswith(".jsonl"))
     bucket.Object(name).put(Body=bucket.Object(name).get()["Body"].read()[:-1])
     given[4] = given[4].model_copy(update={"id": "another"})
     again = Here()
-    found = [one.line for one in made(Objects(PLACE), given, again)]
+    found = [made_answer.line for made_answer in made(Objects(PLACE), given, again)]
     assert sorted(again.done) == [0, 1]
     assert found[:3] + found[6:] == whole[:3] + whole[6:]
 
@@ -75,7 +77,7 @@ def test_parts_of_other_settings_are_not_used_even_without_a_manifest(bucket):
     bucket.Object("runs/verdicts.jsonl.parts/manifest.json").delete()
     again = Here()
     found = made(Objects(PLACE), given, again, CheckWork(check=CheckPlan(judge="lexical", abstain_below=0.9)))
-    assert len(again.done) == 3 and all(one.is_new for one in found)
+    assert len(again.done) == 3 and all(made_answer.is_new for made_answer in found)
 
 
 class Taken(Here):
@@ -97,10 +99,10 @@ def test_parts_removed_by_another_run_are_done_again(bucket):
     with parts.open():
         found = list(in_parts(given, WORK, parts, here, 3))  # pyright: ignore[reportArgumentType]
     assert len(here.done) > 10
-    assert [one.answer.id for one in found] == [answer.id for answer in given]
+    assert [made_answer.answer.id for made_answer in found] == [answer.id for answer in given]
     alone = [checked.model_dump_json() for checked in check_many(given, as_the_command())]
-    assert [one.line.decode() for one in found] == alone
-    assert found[-1].ready == 30 and all(one.ready <= 30 for one in found)
+    assert [made_answer.line.decode() for made_answer in found] == alone
+    assert found[-1].ready == 30 and all(made_answer.ready <= 30 for made_answer in found)
 
 
 def test_parts_that_disappear_repeatedly_are_an_error_with_a_next_step(bucket):

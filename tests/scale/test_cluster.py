@@ -21,8 +21,8 @@ WORK = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
 
 def machines(*resources: dict[str, float], dead: Sequence[dict[str, float]] = ()) -> Any:
     """A stand-in for Ray on such machines; it starts nothing."""
-    nodes = [{"Alive": True, "Resources": it} for it in resources]
-    nodes += [{"Alive": False, "Resources": it} for it in dead]
+    nodes = [{"Alive": True, "Resources": machine} for machine in resources]
+    nodes += [{"Alive": False, "Resources": machine} for machine in dead]
 
     def remote(_: type) -> Any:
         made = SimpleNamespace(remote=lambda *_: object())

@@ -83,15 +83,15 @@ def test_lines_are_in_the_order_of_the_answers_as_from_one_process(tmp_path: Pat
     given, here = answers(count), Here()
     found = made(tmp_path / "parts", given, here)
     alone = [checked.model_dump_json() for checked in check_many(given, as_the_command())]
-    assert [one.line.decode() for one in found] == alone
-    assert [one.answer.id for one in found] == [answer.id for answer in given]
+    assert [made_answer.line.decode() for made_answer in found] == alone
+    assert [made_answer.answer.id for made_answer in found] == [answer.id for answer in given]
     assert here.done != sorted(here.done) or count <= 3
 
 
 def test_attributions_are_those_of_one_process(tmp_path: Path):
     given, work = answers(7), AttributeWork(by="random")
-    found = [one.line.decode() for one in made(tmp_path / "parts", given, Here(), work)]
-    assert found == [it.model_dump_json() for it in load_attributor("random").attributions(given)]
+    found = [made_answer.line.decode() for made_answer in made(tmp_path / "parts", given, Here(), work)]
+    assert found == [attribution.model_dump_json() for attribution in load_attributor("random").attributions(given)]
 
 
 def test_finished_parts_of_a_dead_run_are_not_done_again(tmp_path: Path):
@@ -101,19 +101,21 @@ def test_finished_parts_of_a_dead_run_are_not_done_again(tmp_path: Path):
     again = Here()
     found = made(tmp_path / "parts", given, again)
     assert len(again.done) == 10 - 4
-    assert sum(one.is_new for one in found) == 18
-    assert [one.line for one in found] == [one.line for one in made(tmp_path / "other", given, Here())]
+    assert sum(made_answer.is_new for made_answer in found) == 18
+    assert [made_answer.line for made_answer in found] == [
+        made_answer.line for made_answer in made(tmp_path / "other", given, Here())
+    ]
 
 
 def test_an_incomplete_part_is_done_again(tmp_path: Path):
     given = answers(9)
-    whole = [one.line for one in made(tmp_path, given, Here())]
+    whole = [made_answer.line for made_answer in made(tmp_path, given, Here())]
     first, second, third = sorted(tmp_path.glob("*.jsonl"))
     first.write_bytes(first.read_bytes()[:-1])
     second.write_bytes(b"".join(second.read_bytes().splitlines(keepends=True)[:-1]))
     third.unlink()
     again = Here()
-    assert [one.line for one in made(tmp_path, given, again)] == whole
+    assert [made_answer.line for made_answer in made(tmp_path, given, again)] == whole
     assert len(again.done) == 3
 
 
@@ -168,7 +170,7 @@ def test_a_run_killed_while_removing_parts_is_finished_by_the_same_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ):
     given, removed, unlink = answers(9), [], Path.unlink
-    whole = [one.line for one in made(tmp_path, given, Here())]
+    whole = [made_answer.line for made_answer in made(tmp_path, given, Here())]
     # In the order that a folder may give.
     names = ["manifest.json", ".lock", *sorted(file.name for file in tmp_path.glob("*-*.jsonl"))]
     parts = Parts(tmp_path, WORK.settings())
@@ -184,7 +186,7 @@ def test_a_run_killed_while_removing_parts_is_finished_by_the_same_command(
         patched.setattr(Path, "unlink", dying)
         parts.remove()
     assert len(removed) == min(kept, 5)
-    assert [one.line for one in made(tmp_path, given, Here())] == whole
+    assert [made_answer.line for made_answer in made(tmp_path, given, Here())] == whole
 
 
 def test_a_parts_name_depends_on_text_boundaries_and_settings():

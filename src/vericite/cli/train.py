@@ -458,7 +458,7 @@ def _show_curve(console: Terminal, found: CalibrationResult) -> None:
     measured = "Measured on pairs that it was not chosen on, such a threshold leaves"
     if not chosen and (found.coverage.count or 0) < found.coverage.n:
         # What is not worth it on all pairs may be on a part of them.
-        measured = "Chosen anew without the pairs that it is measured on, it was above that at times, and leaves"
+        measured = "When chosen without the pairs that it is measured on, it was sometimes above 0, and leaves"
     left = f"{found.coverage.count} of {found.coverage.n} verdicts"
     console.print(Text(f"\n* abstain below {bar}. {measured} {left}; {share} {interval} of these are wrong."))
 

@@ -161,8 +161,8 @@ def made_by(
     from vericite.scale import Parts, in_parts
 
     address = shared.address
-    beside = Objects(f"{address}.parts") if address else shared.out.with_name(f"{shared.out.name}.parts")
-    parts = Parts(beside, work.settings())
+    place = Objects(f"{address}.parts") if address else shared.out.with_name(f"{shared.out.name}.parts")
+    parts = Parts(place, work.settings())
     began, new, kept = time.monotonic(), 0, 0
     with parts.open():
         try:

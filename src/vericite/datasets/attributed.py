@@ -44,7 +44,7 @@ def _medaesqa(reading: Reading) -> Iterator[Entry | RecordError]:
 
 
 def _assessed_question(row: Row) -> Entry:
-    id, text = row.words("question_id", "id"), row.perhaps("question")
+    id, text = row.required_text("question_id", "id"), row.optional_text("question")
     row.row("machine_generated_answers")
     question = Question(id=id, text=text) if text else None
     return Entry(question, Gold.of(question) if question else None)
@@ -112,7 +112,7 @@ def _assessed_sentence(row: Row) -> AssessedSentence:
     cited: dict[str, CitationLabel | None] = {}
     invalid: set[str] = set()
     for assessment in row.rows("citation_assessment"):
-        pmid = assessment.perhaps("cited_pmid")
+        pmid = assessment.optional_text("cited_pmid")
         if not pmid:
             continue
         label: CitationLabel | None = None
@@ -123,12 +123,12 @@ def _assessed_sentence(row: Row) -> AssessedSentence:
         before = cited.setdefault(pmid, label)
         if label and (before is None or _RANK[label] > _RANK[before]):
             cited[pmid] = label
-    word = row.perhaps("answer_sentence_relevance", "sentence_relevance").casefold()
+    word = row.optional_text("answer_sentence_relevance", "sentence_relevance").casefold()
     return AssessedSentence(row.text("answer_sentence"), cited, frozenset(invalid), _RELEVANCE.get(word))
 
 
 def _assessed(question: Row, system: str, answer: Row) -> Entry:
-    id = f"{question.words('question_id', 'id')}-{system}"
+    id = f"{question.required_text('question_id', 'id')}-{system}"
     sentences = assessed_sentences(answer)
     # A citation that an assessor calls invalid names no article, so it cannot be labelled.
     cited = [
@@ -144,7 +144,7 @@ def _assessed(question: Row, system: str, answer: Row) -> Entry:
     relevance: tuple[SentenceLabel | None, ...] = tuple(sentence.relevance for sentence in sentences)
     documents = [_named(pmid) for pmid in _every(cited)]
     made = answer_of_sentences(
-        id, [sentence.text for sentence in sentences], cited, documents, question.perhaps("question") or None
+        id, [sentence.text for sentence in sentences], cited, documents, question.optional_text("question") or None
     )
     known = relevance if any(relevance) else None
     return Entry(answer=made, labels=Labels(id=id, citations=tuple(judged), sentences=known, by="assessors"))
@@ -180,8 +180,8 @@ def answer_of_sentences(
 
 
 def _passage(row: Row, number: int) -> Document:
-    title = row.perhaps("title")
-    return Document.from_text(row.perhaps("id") or f"doc-{number}", row.perhaps("text"), title)
+    title = row.optional_text("title")
+    return Document.from_text(row.optional_text("id") or f"doc-{number}", row.optional_text("text"), title)
 
 
 def _alce(row: Row, reading: Reading) -> Entry:
@@ -191,11 +191,14 @@ def _alce(row: Row, reading: Reading) -> Entry:
     answers = row.fields.get("answers")
     listed = answers if isinstance(answers, list) and all(isinstance(item, list) for item in answers) else []  # pyright: ignore[reportUnknownVariableType]
     exact = [pair.texts("short_answers") for pair in pairs] + [tuple(map(str, item)) for item in listed]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-    ideal = [row.perhaps("answer"), *(annotation.perhaps("long_answer") for annotation in row.rows("annotations"))]
+    ideal = [
+        row.optional_text("answer"),
+        *(annotation.optional_text("long_answer") for annotation in row.rows("annotations")),
+    ]
     claims = row.texts("claims")
     question = Question(
         id=id,
-        text=row.words("question"),
+        text=row.required_text("question"),
         type="list" if listed else None,
         gold_exact=tuple(names for names in exact if names),
         gold_ideal=tuple(dict.fromkeys(filter(None, ideal))),
@@ -209,7 +212,7 @@ def _alce(row: Row, reading: Reading) -> Entry:
 
 
 def _alce_id(row: Row) -> str:
-    return row.perhaps("sample_id", "question_id", "id", "qid") or str(row.number)
+    return row.optional_text("sample_id", "question_id", "id", "qid") or str(row.number)
 
 
 def _alce_documents(row: Row) -> tuple[Document, ...]:
@@ -222,7 +225,7 @@ def alce_answer(row: Row, library: Library | None = None) -> Answer:
     Raises:
         RecordError: The row has no output, or a text is too long.
     """
-    return _parsed(_alce_id(row), row, "output", _alce_documents(row), row.perhaps("question") or None, library)
+    return _parsed(_alce_id(row), row, "output", _alce_documents(row), row.optional_text("question") or None, library)
 
 
 def _parsed(
@@ -256,10 +259,10 @@ def _distinct(documents: Sequence[Document]) -> tuple[Document, ...]:
 
 def _hagrid(row: Row, reading: Reading) -> Iterator[Entry]:
     """A question with quotes and a model's answers; each sentence is labelled as attributable or not."""
-    id, query = row.words("query_id"), row.words("query")
+    id, query = row.required_text("query_id"), row.required_text("query")
     documents = _distinct(
         [
-            Document.from_text(quote.perhaps("docid") or f"quote-{number}", quote.words("text"))
+            Document.from_text(quote.optional_text("docid") or f"quote-{number}", quote.required_text("text"))
             for number, quote in enumerate(row.rows("quotes", required=True), start=1)
         ]
     )
@@ -301,12 +304,12 @@ def _verifiability(row: Row, reading: Reading) -> Entry:
     """A statement of a generative search engine and a page that it cites, judged by a person."""
     citation = LabelledCitation(
         id=f"vj-{row.number}",
-        claim=row.words("statement"),
+        claim=row.required_text("statement"),
         premise=row.text("source_raw_text", "source_text"),
         label=row.one_of("source_supports_statement", _VJ),
         native=row.text("source_supports_statement"),
-        documents=tuple(filter(None, (row.perhaps("source_url"),))),
-        group=row.perhaps("query") or None,
+        documents=tuple(filter(None, (row.optional_text("source_url"),))),
+        group=row.optional_text("query") or None,
     )
     return Entry(citations=(citation,))
 
@@ -320,15 +323,15 @@ _ATTRSCORE: Mapping[str, PairLabel] = {
 
 def _attrscore(row: Row, reading: Reading) -> Entry:
     """An answer and its reference with AttrScore's three labels; part ``nq`` is Natural Questions."""
-    if reading.part and reading.part not in row.perhaps("dataset").casefold().replace("natural questions", "nq"):
+    if reading.part and reading.part not in row.optional_text("dataset").casefold().replace("natural questions", "nq"):
         return Entry()
     citation = LabelledCitation(
         id=f"attrscore-{row.number}",
-        claim=row.words("answer"),
+        claim=row.required_text("answer"),
         premise=row.text("reference"),
         label=row.one_of("label", _ATTRSCORE),
         native=row.text("label"),
-        group=row.perhaps("query") or None,
+        group=row.optional_text("query") or None,
     )
     return Entry(citations=(citation,))
 
@@ -336,12 +339,12 @@ def _attrscore(row: Row, reading: Reading) -> Entry:
 def _attributionbench(row: Row, reading: Reading) -> Entry:
     labels: Mapping[str, PairLabel] = {"attributable": "supported", "not attributable": "irrelevant"}
     citation = LabelledCitation(
-        id=row.perhaps("id") or f"attributionbench-{row.number}",
-        claim=row.words("claim"),
+        id=row.optional_text("id") or f"attributionbench-{row.number}",
+        claim=row.required_text("claim"),
         premise="\n".join(row.texts("references")),
         label=row.one_of("attribution_label", labels),
         native=row.text("attribution_label"),
-        group=row.perhaps("question") or None,
+        group=row.optional_text("question") or None,
     )
     return Entry(citations=(citation,))
 
@@ -353,7 +356,7 @@ def _msmarco(row: Row, reading: Reading) -> Entry | Iterator[Entry]:
     """
     if isinstance(row.fields.get("query"), dict):
         return _columns(row)
-    return _msmarco_entry(row, row.words("query_id"))
+    return _msmarco_entry(row, row.required_text("query_id"))
 
 
 def _columns(row: Row) -> Iterator[Entry]:
@@ -361,7 +364,7 @@ def _columns(row: Row) -> Iterator[Entry]:
     for key in row.row("query").fields:
         fields = {name: row.row(name).fields.get(key) for name in names}
         entry = Row(row.path, row.line, row.number, f"row {key}", fields)
-        yield _msmarco_entry(entry, entry.words("query_id"))
+        yield _msmarco_entry(entry, entry.required_text("query_id"))
 
 
 def _msmarco_entry(row: Row, id: str) -> Entry:
@@ -369,7 +372,7 @@ def _msmarco_entry(row: Row, id: str) -> Entry:
     names = [f"{id}-{number}" for number in range(1, len(passages) + 1)]
     documents = tuple(
         Document.from_text(name, passage.text("passage_text")).model_copy(
-            update={"source": passage.perhaps("url") or None}
+            update={"source": passage.optional_text("url") or None}
         )
         for name, passage in zip(names, passages, strict=True)
     )
@@ -378,7 +381,7 @@ def _msmarco_entry(row: Row, id: str) -> Entry:
     full, short = row.fields.get("wellFormedAnswers"), row.texts("answers")
     ideal = row.texts("wellFormedAnswers") if isinstance(full, list) else ()
     answers = tuple(answer for answer in (*ideal, *short) if answer and answer != "No Answer Present.")
-    question = Question(id=id, text=row.words("query"), gold_documents=tuple(chosen), gold_ideal=answers)
+    question = Question(id=id, text=row.required_text("query"), gold_documents=tuple(chosen), gold_ideal=answers)
     return Entry(question, Gold.of(question), documents=documents)
 
 
@@ -387,11 +390,11 @@ def _hotpotqa(row: Row, reading: Reading) -> Entry:
     titles, texts = _hotpot_context(row)
     documents = _distinct([_paragraph(title, sentences) for title, sentences in zip(titles, texts, strict=True)])
     facts = dict.fromkeys(title for title, _ in _pairs(row, "supporting_facts", ("title", "sent_id")))
-    answer = row.words("answer")
+    answer = row.required_text("answer")
     closed = answer.casefold() in ("yes", "no")
     question = Question(
-        id=row.words("_id", "id"),
-        text=row.words("question"),
+        id=row.required_text("_id", "id"),
+        text=row.required_text("question"),
         type="yesno" if closed else "factoid",
         gold_documents=tuple(facts),
         gold_exact=((answer.casefold() if closed else answer,),),
@@ -427,16 +430,16 @@ _DEGREES: Mapping[str, PairLabel] = {"complete": "supported", "partial": "irrele
 
 def _politicite(row: Row, reading: Reading) -> Entry:
     """An article in the paper's form: its claims, each with evidence snippets and degrees of support."""
-    id, asked = row.words("id"), row.words("question")
+    id, asked = row.required_text("id"), row.required_text("question")
     claims = row.rows("claims", required=True)
-    texts = [claim.words("text") for claim in claims]
+    texts = [claim.required_text("text") for claim in claims]
     sources: dict[str, dict[str, None]] = {}
     citations: list[LabelledCitation] = []
     gold: list[GoldSentence] = []
     for number, claim in enumerate(claims):
         supporting: dict[str, None] = {}
         for evidence in claim.rows("evidence"):
-            name, snippet = evidence.words("source"), evidence.words("text")
+            name, snippet = evidence.required_text("source"), evidence.required_text("text")
             label: PairLabel = evidence.one_of("support", _DEGREES)
             sources.setdefault(name, {})[snippet] = None
             if evidence.text("support").casefold() != "relevant":

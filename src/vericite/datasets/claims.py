@@ -56,11 +56,11 @@ def _sentence_pair(row: Row, name: str) -> Entry:
     """A passage and a claim, in a row of HealthVer's official table."""
     citation = LabelledCitation(
         id=f"{name}-{row.number}",
-        claim=row.words("claim"),
-        premise=row.words("evidence"),
+        claim=row.required_text("claim"),
+        premise=row.required_text("evidence"),
         label=row.one_of("label", _WORDS),
         native=row.text("label"),
-        group=row.words("claim"),
+        group=row.required_text("claim"),
     )
     return Entry(citations=(citation,))
 
@@ -71,8 +71,8 @@ def _case(row: Row, number: str, document: Document, name: str) -> LabelledCitat
     label: PairLabel = rationales[0].one_of("label", _RATIONALES) if rationales else "irrelevant"
     sentences = {int(number) for rationale in rationales for number in rationale.texts("sentences") if number.isdigit()}
     return LabelledCitation(
-        id=f"{name}-{row.words('id')}",
-        claim=row.words("claim"),
+        id=f"{name}-{row.required_text('id')}",
+        claim=row.required_text("claim"),
         premise=document.text,
         label=label,
         native=rationales[0].text("label") if rationales else "no rationale",
@@ -85,7 +85,7 @@ def _case(row: Row, number: str, document: Document, name: str) -> LabelledCitat
 def _abstract(row: Row) -> Document:
     """An abstract that was split into sentences by hand. Each sentence is a section, so that it stays as it is."""
     sections = tuple(Section(text=text) for text in row.texts("abstract") if text)
-    return Document(id=row.words("doc_id"), title=row.perhaps("title"), sections=sections)
+    return Document(id=row.required_text("doc_id"), title=row.optional_text("title"), sections=sections)
 
 
 @lru_cache(maxsize=2)
@@ -108,18 +108,18 @@ _CLINIFACT: Mapping[str, tuple[PairLabel, str]] = {
 
 def _clinifact(row: Row, reading: Reading) -> Entry:
     label, native = row.one_of("label", _CLINIFACT)
-    pmid = row.words("PMID")
-    text = row.words("article_abstract")
+    pmid = row.required_text("PMID")
+    text = row.required_text("article_abstract")
     citation = LabelledCitation(
-        id=f"clinifact-{row.words('index')}",
-        claim=row.words("claim"),
+        id=f"clinifact-{row.required_text('index')}",
+        claim=row.required_text("claim"),
         premise=text,
         label=label,
         native=native,
         documents=(pmid,),
         group=f"pmid {pmid}",
     )
-    document = Document(id=pmid, pmid=pmid, title=row.perhaps("article_title"), sections=(Section(text=text),))
+    document = Document(id=pmid, pmid=pmid, title=row.optional_text("article_title"), sections=(Section(text=text),))
     return Entry(citations=(citation,), documents=(document,))
 
 
@@ -146,15 +146,15 @@ def _object(path: Path) -> Row:
 
 
 def _statement(id: str, row: Row, trials: Row) -> LabelledCitation:
-    section = row.words("Section_id")
-    names = [row.words("Primary_id"), *filter(None, (row.perhaps("Secondary_id"),))]
+    section = row.required_text("Section_id")
+    names = [row.required_text("Primary_id"), *filter(None, (row.optional_text("Secondary_id"),))]
     labels = {"Entailment": "supported", "Contradiction": "contradicted"}
     for name in names:
         if not trials.has(name):
             raise row.refused("Primary_id", f"expected a trial of trials.json; found {name!r}")
     return LabelledCitation(
         id=id,
-        claim=row.words("Statement"),
+        claim=row.required_text("Statement"),
         premise="\n".join(line for name in names for line in trials.row(name).texts(section)),
         label=row.one_of("Label", labels),
         native=row.text("Label"),
@@ -170,12 +170,12 @@ def _wice(row: Row, reading: Reading) -> Entry:
         "not_supported": "irrelevant",
     }
     citation = LabelledCitation(
-        id=row.row("meta").perhaps("id") or f"wice-{row.number}" if row.has("meta") else f"wice-{row.number}",
-        claim=row.words("claim"),
+        id=row.row("meta").optional_text("id") or f"wice-{row.number}" if row.has("meta") else f"wice-{row.number}",
+        claim=row.required_text("claim"),
         premise=" ".join(row.texts("evidence")),
         label=row.one_of("label", labels),
         native=row.text("label"),
-        group=row.row("meta").perhaps("claim_title") or None if row.has("meta") else None,
+        group=row.row("meta").optional_text("claim_title") or None if row.has("meta") else None,
     )
     return Entry(citations=(citation,))
 
@@ -212,17 +212,17 @@ _DIRECTIONS = {-1: "decreased", 0: "made no significant difference to", 1: "incr
 
 def _evidence_inference(row: Row, reading: Reading) -> Entry:
     """A comparison with the direction found by annotators, as a statement with its evidence; or an abstract."""
-    pmid = pmid_of(row.words("pmid", "pmcid"))
+    pmid = pmid_of(row.required_text("pmid", "pmcid"))
     if row.has("abstract"):
         text = row.text("abstract")
-        return Entry(documents=(Document.from_text(pmid, text, row.perhaps("title")),) if text else ())
+        return Entry(documents=(Document.from_text(pmid, text, row.optional_text("title")),) if text else ())
     code = row.number_of("label_code")
     if code not in _DIRECTIONS:
         raise row.refused("label_code", f"expected -1, 0 or 1; found {code}")
-    compared = f"{row.words('intervention')} {_DIRECTIONS[code]} {row.words('outcome')}"
+    compared = f"{row.required_text('intervention')} {_DIRECTIONS[code]} {row.required_text('outcome')}"
     citation = LabelledCitation(
-        id=f"{row.words('prompt_id')}-{row.number}",
-        claim=f"Compared with {row.words('comparator')}, {compared}.",
+        id=f"{row.required_text('prompt_id')}-{row.number}",
+        claim=f"Compared with {row.required_text('comparator')}, {compared}.",
         premise=row.text("evidence"),
         label="supported",
         native=row.text("label"),

@@ -34,8 +34,8 @@ def _bioasq(row: Row, reading: Reading) -> Entry:
     cited = [pmid_of(snippet.text("document")) for snippet in row.rows("snippets")]
     documents = dict.fromkeys([*map(pmid_of, row.texts("documents")), *cited])
     question = Question(
-        id=row.words("id"),
-        text=row.words("body"),
+        id=row.required_text("id"),
+        text=row.required_text("body"),
         type=row.one_of("type", BIOASQ_TYPES) if row.has("type") else None,
         gold_documents=tuple(documents),
         gold_exact=exact_answers(row),
@@ -53,12 +53,12 @@ def exact_answers(row: Row) -> tuple[tuple[str, ...], ...]:
     if value is None or value == "":
         return ()
     if isinstance(value, str):
-        return ((value.strip().casefold() if row.perhaps("type") == "yesno" else value.strip(),),)
+        return ((value.strip().casefold() if row.optional_text("type") == "yesno" else value.strip(),),)
     if not isinstance(value, list):
         raise row.refused("exact_answer", "expected a text or a list; found neither")
     entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
     if all(isinstance(text, str) for text in entries):
-        is_list = row.perhaps("type") == "list"
+        is_list = row.optional_text("type") == "list"
         return tuple((text,) for text in entries) if is_list else (tuple(entries),)
     if not all(isinstance(item, list | str) for item in entries):
         raise row.refused("exact_answer", "expected texts or lists of synonyms; found something else")
@@ -72,7 +72,7 @@ def _snippets(row: Row) -> tuple[Document, ...]:
     titles: dict[str, str] = {}
     for snippet in row.rows("snippets"):
         pmid, text = pmid_of(snippet.text("document")), snippet.text("text")
-        if snippet.perhaps("beginSection") == "title":
+        if snippet.optional_text("beginSection") == "title":
             titles[pmid] = text
         elif text:
             texts.setdefault(pmid, {})[text] = None
@@ -115,11 +115,11 @@ def _mirage(reading: Reading) -> Iterator[Entry | RecordError]:
 def _mirage_entry(row: Row, id: str, part: str) -> Entry:
     options = row.row("options")
     answers = {letter: options.text(letter) for letter in options.fields}
-    letter = row.words("answer")
+    letter = row.required_text("answer")
     if letter not in answers:
         raise row.refused("answer", f"expected one of the options {', '.join(answers)}; found {letter!r}")
     closed = set(answers.values()) <= set(_DECISIONS)
-    text = row.words("question")
+    text = row.required_text("question")
     if not closed:
         text = "\n".join([text, *(f"{letter}. {answer}" for letter, answer in answers.items())])
     question = Question(
@@ -161,16 +161,16 @@ def _pubmedqa_test(reading: Reading) -> set[str]:
 
 
 def _pubmedqa_entry(row: Row, pmid: str) -> Entry:
-    decision = row.words("final_decision")
+    decision = row.required_text("final_decision")
     if decision not in _DECISIONS:
         raise row.refused("final_decision", f"expected yes, no or maybe; found {decision!r}")
     question = Question(
         id=pmid,
-        text=row.words("QUESTION"),
+        text=row.required_text("QUESTION"),
         type="yesno",
         gold_documents=(pmid,),
         gold_exact=((decision,),),
-        gold_ideal=tuple(filter(None, (row.perhaps("LONG_ANSWER"),))),
+        gold_ideal=tuple(filter(None, (row.optional_text("LONG_ANSWER"),))),
     )
     contexts, labels = row.texts("CONTEXTS"), row.texts("LABELS")
     named = labels if len(labels) == len(contexts) else (None,) * len(contexts)
@@ -228,8 +228,8 @@ def _qrels(path: Path, text: str) -> Iterator[Entry | RecordError]:
 
 def _topic(row: Row) -> Entry:
     """A topic with its question."""
-    id = row.words("id", "topic_id", "qa_id")
-    question = Question(id=id, text=row.words("question"))
+    id = row.required_text("id", "topic_id", "qa_id")
+    question = Question(id=id, text=row.required_text("question"))
     return Entry(question, Gold.of(question))
 
 
@@ -244,26 +244,26 @@ def _kqa(row: Row, reading: Reading) -> Entry:
     """A question with a physician's answer as statements; or an answer and a statement, labelled by three people."""
     if row.has("claim", "majority_label"):
         label: PairLabel = row.one_of("majority_label", KQA_LABELS)
-        asked = row.words("Question")
+        asked = row.required_text("Question")
         native = row.text("majority_label")
         citation = LabelledCitation(
             id=f"{asked[:60]} {row.number}",
-            claim=row.words("claim"),
-            premise=row.words("answer"),
+            claim=row.required_text("claim"),
+            premise=row.required_text("answer"),
             label=label,
             native=native,
             group=asked,
         )
         return Entry(citations=(citation,))
-    return _statements(row, f"kqa-{row.number}", row.perhaps("ICD_10_diag"))
+    return _statements(row, f"kqa-{row.number}", row.optional_text("ICD_10_diag"))
 
 
 def _statements(row: Row, id: str, diagnosis: str = "") -> Entry:
     must, nice = row.texts("Must_have"), row.texts("Nice_to_have")
     nuggets = [GoldNugget(id=f"must-{place}", text=text) for place, text in enumerate(must, start=1)]
     nuggets += [GoldNugget(id=f"nice-{place}", text=text, vital=False) for place, text in enumerate(nice, start=1)]
-    answer = row.perhaps("Free_form_answer")
-    question = Question(id=id, text=row.words("Question"), gold_ideal=(answer,) if answer else ())
+    answer = row.optional_text("Free_form_answer")
+    question = Question(id=id, text=row.required_text("Question"), gold_ideal=(answer,) if answer else ())
     gold = Gold.of(question).model_copy(update={"groups": {"diagnosis": diagnosis}} if diagnosis else {})
     return Entry(question, gold.model_copy(update={"nuggets": tuple(nuggets)}) if nuggets else gold)
 
@@ -277,8 +277,8 @@ def _medlfqa(row: Row, reading: Reading) -> Entry:
     if not row.has("instances"):
         return _statements(row, id)
     instance = row.row("instances")
-    answer = instance.perhaps("output")
-    text = _INSTANCE.sub("", instance.words("input")).strip()
+    answer = instance.optional_text("output")
+    text = _INSTANCE.sub("", instance.required_text("input")).strip()
     question = Question(id=id, text=text, gold_ideal=(answer,) if answer else ())
     return Entry(question, Gold.of(question))
 

@@ -77,14 +77,14 @@ class Row:
             raise self.refused(name, f"expected a text; found {_kind(value)}")
         return storable(value).strip()
 
-    def words(self, *names: str) -> str:
+    def required_text(self, *names: str) -> str:
         """Return a text that must not be empty."""
         found = self.text(*names)
         if not found:
             raise self.refused(self.any_of(*names), "expected a text; found an empty one")
         return found
 
-    def perhaps(self, *names: str) -> str:
+    def optional_text(self, *names: str) -> str:
         """Return the text of the first field that is present, or an empty text."""
         return self.text(*names) if any(self.has(name) for name in names) else ""
 

@@ -336,11 +336,11 @@ def expanded(path: str | Path) -> Path | None:
         return None
 
 
-def own_folder(ours: str, shared: str, usual: str) -> Path | None:
-    """Return ``$ours``, else ``vericite`` in ``$shared``, else in ``usual``; None without a home."""
+def own_folder(ours: str, shared: str, default: str) -> Path | None:
+    """Return ``$ours``, else ``vericite`` in ``$shared``, else in ``default``; None without a home."""
     if own := text(ours):
         return expanded(own)
-    return expanded(Path(os.environ.get(shared) or usual) / "vericite")
+    return expanded(Path(os.environ.get(shared) or default) / "vericite")
 
 
 def default_cache_folder() -> Path | None:

@@ -274,8 +274,8 @@ def _read_assessed(raw: RawRecord, library: Library) -> Answer:
     # An article that does not exist is cited all the same: it dangles.
     sentences = tuple(_Sentence(text=it.text, citations=tuple(it.cited)) for it in assessed_sentences(row))
     text, claims = _joined(sentences, sources, None)
-    id = f"{row.perhaps('question_id') or raw.number}-{row.words('system')}"
-    question = row.perhaps("question") or None
+    id = f"{row.optional_text('question_id') or raw.number}-{row.required_text('system')}"
+    question = row.optional_text("question") or None
     return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=question)
 
 

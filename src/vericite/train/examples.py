@@ -29,8 +29,10 @@ class TrainConfig(Record):
         try:
             return cls.model_validate_json(path.read_text(encoding="utf-8"))
         except ValidationError as error:
-            told = ": ".join(filter(None, first_problem(error)))
-            raise InputError(f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {told}") from None
+            problem = ": ".join(filter(None, first_problem(error)))
+            raise InputError(
+                f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {problem}"
+            ) from None
         except (OSError, ValueError) as error:
             raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 

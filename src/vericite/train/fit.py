@@ -273,9 +273,9 @@ class FitProgress:
         }  # fmt: skip
         with self._log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        told = "  ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+        losses = "  ".join(f"{name} {mean:.3f}" for name, mean in means.items())
         share = f"{place['seen']:,} of {self._examples:,}"
-        sys.stderr.write(f"{share} pairs, {speed:.0f}/s, {left / 60:.0f} min left; loss: {told}\n")
+        sys.stderr.write(f"{share} pairs, {speed:.0f}/s, {left / 60:.0f} min left; loss: {losses}\n")
         sys.stderr.flush()
 
 

@@ -174,8 +174,8 @@ def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, floa
     if not data or not dev:
         raise InputError("expected examples with questions, to join answers from; found none. Give more examples.")
     files = [[_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
-    told = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
-    settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **told}
+    options = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
+    settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **options}
     job = Job.in_folder(run.out, settings, "an in-line model")
     with job.open():
         seeded(config.seed, config.threads)

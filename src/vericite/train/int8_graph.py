@@ -391,8 +391,8 @@ def invariance(folder: ModelFolder, pairs: Sequence[Pair]) -> Invariance:
     padded = [engine.together([[*encoded[at : at + PADDED], longest]])[:-1] for at in range(0, len(encoded), PADDED)]
     others = (mixed, np.concatenate(padded))
     changed = np.any([other.argmax(1) != alone.argmax(1) for other in others], axis=0)
-    among, beside = (float(np.abs(other - alone).max()) for other in others)
-    return Invariance(len(pairs), among, beside, int(changed.sum()))
+    among, next_to_longest = (float(np.abs(other - alone).max()) for other in others)
+    return Invariance(len(pairs), among, next_to_longest, int(changed.sum()))
 
 
 def _starts(order: Sequence[int]) -> range:

@@ -430,14 +430,14 @@ def predicted(texts: _Texts, of: Sequence[LabelledTexts], at_once: int) -> NDArr
     return torch.cat(rows).numpy()
 
 
-def _figures(said: NDArray[np.int64], wanted: Sequence[int]) -> dict[str, float]:
+def _figures(columns: NDArray[np.int64], wanted: Sequence[int]) -> dict[str, float]:
     """Return accuracy, and F1 as the mean over the labels that occur."""
     gold = np.array(wanted)
     f1 = [
-        2 * ((said == label) & (gold == label)).sum() / ((said == label).sum() + (gold == label).sum())
+        2 * ((columns == label) & (gold == label)).sum() / ((columns == label).sum() + (gold == label).sum())
         for label in set(wanted)
     ]
-    return {"accuracy": round(float((said == gold).mean()), 4), "macro_f1": round(float(np.mean(f1)), 4)}
+    return {"accuracy": round(float((columns == gold).mean()), 4), "macro_f1": round(float(np.mean(f1)), 4)}
 
 
 def train_completeness(

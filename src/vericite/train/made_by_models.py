@@ -165,9 +165,9 @@ class Prompts:
         return {"long": self.long.signature, "positive": self.positive.signature, "negative": self.negative.signature}
 
 
-def _read(file: Path | None, usual: str, slots: Sequence[str]) -> Prompt | VerbatimPrompt:
+def _read(file: Path | None, default: str, slots: Sequence[str]) -> Prompt | VerbatimPrompt:
     if file is None:
-        return read_prompt(_PROMPTS / f"{usual}.toml", Prompt)
+        return read_prompt(_PROMPTS / f"{default}.toml", Prompt)
     prompt = VerbatimPrompt.read(file)
     expect_slots(prompt.name, prompt.turns, slots)
     return prompt

@@ -77,8 +77,8 @@ class Numbers(Record):
 
 def key_of(example: AttributionExample) -> str:
     """Return a hash of the example's text."""
-    told = [example.sentence, *([source.title, source.text] for source in example.sources)]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:20]
+    content = [example.sentence, *([source.title, source.text] for source in example.sources)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
