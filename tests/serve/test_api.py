@@ -92,12 +92,12 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         (
             "/v1/search",
             {"query": "a", "documents": [SOURCE], "plan": {"search": {"year_from": 2090}}},
-            "a store beside",
+            "a store for conditions",
         ),
-        ("/v1/check", {"answer": "A [1].", "documents": [SOURCE] * 2}, "ids of their own"),
+        ("/v1/check", {"answer": "A [1].", "documents": [SOURCE] * 2}, "different ids"),
         ("/v1/check", {"answer": "A [1].", "documents": [{**SOURCE, "id": str(n)} for n in range(201)]}, "at most 200"),
         ("/v1/check", {"answer": "A rat ran [1]. " * 300, "documents": [SOURCE]}, "200 sentences"),
-        ("/v1/check", {"answer": "A [1].", "pmids": ["1"]}, "does not ask PubMed"),
+        ("/v1/check", {"answer": "A [1].", "pmids": ["1"]}, "does not use PubMed"),
         ("/v1/check", [], "body"),
     ],
 )

@@ -91,4 +91,4 @@ def test_connections_leave_half_of_the_file_handles(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     assert connections.allowed_connections() == 128
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
-    assert connections.allowed_connections() == connections.MOST_CONNECTIONS
+    assert connections.allowed_connections() == connections.MAX_CONNECTIONS

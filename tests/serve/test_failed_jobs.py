@@ -57,7 +57,7 @@ def flip(path: Path, at: int, value: int = 0xFF) -> None:
 def test_results_that_were_damaged_are_made_again(service: Service, tmp_path: Path, short_wait: None, place: str):
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
-    kept._work_on(id)
+    kept._run_job(id)
     path = tmp_path / "jobs" / id / "results.jsonl"
     whole = path.read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -88,7 +88,7 @@ def test_a_result_with_another_letter_is_damaged(service: Service, tmp_path: Pat
     """It is still the JSON of a result: only its digest tells."""
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
-    kept._work_on(id)
+    kept._run_job(id)
     path = tmp_path / "jobs" / id / "results.jsonl"
     whole = path.read_bytes()
     assert b"helps 1" in whole
@@ -97,7 +97,7 @@ def test_a_result_with_another_letter_is_damaged(service: Service, tmp_path: Pat
     assert [one["item"] for one in found] == [0, 1, 2]
     assert "damaged" in found[1]["problem"] and found[0]["value"] and found[2]["value"]
     path.write_bytes(path.read_bytes()[: whole.rfind(b"\n", 0, -1) + 1])
-    kept._work_on(id)
+    kept._run_job(id)
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
     assert all(json.loads(line)["value"] for line in kept.results(id))
 
@@ -106,7 +106,7 @@ def test_a_job_that_fails_says_so(service: Service, monkeypatch: pytest.MonkeyPa
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
     monkeypatch.setattr(jobs.Jobs, "_results", lambda *_: 1 / 0)
-    kept._work_on(id)
+    kept._run_job(id)
     assert kept.state(id) | {"id": ""} == {
         "id": "", "items": 3, "done": 0, "cancelled": False, "finished": True,
         "problem": "the service failed at this job; its log says why",
@@ -138,7 +138,7 @@ def test_a_job_goes_on_when_there_is_room_again(service: Service, monkeypatch: p
         while not (state := kept.state(id))["problem"]:
             assert time.monotonic() < end
             time.sleep(0.02)
-        assert not state["finished"] and "room" in state["problem"] and state["done"] == 0
+        assert not state["finished"] and "free space" in state["problem"] and state["done"] == 0
         disk.is_full = False
         assert finished(kept, id) | {"id": ""} == {
             "id": "", "items": 3, "done": 3, "cancelled": False, "finished": True, "problem": None

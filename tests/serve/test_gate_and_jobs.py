@@ -15,7 +15,7 @@ import pytest
 
 from vericite.errors import InputError
 from vericite.serve import jobs
-from vericite.serve.bodies import AnswerBody, CheckJobBody, parsed_job
+from vericite.serve.bodies import AnswerBody, CheckJobBody, parse_job
 from vericite.serve.run import Address
 from vericite.serve.service import Offer, Service, state_folder
 
@@ -30,7 +30,7 @@ def test_other_machines_need_a_token_or_a_word_that_they_do_not():
         Address("0.0.0.0")
     with pytest.raises(InputError, match="16 characters"):
         Address(token="short")
-    assert Address("0.0.0.0", insecure=True).remarks[0].startswith("WARNING")
+    assert Address("0.0.0.0", insecure=True).warnings[0].startswith("WARNING")
     assert Address("0.0.0.0", token=TOKEN).names == frozenset()
     assert "localhost" in Address().names
     assert "a.example" in Address("0.0.0.0", token=TOKEN, hosts=frozenset({"A.example"})).names
@@ -107,17 +107,17 @@ def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
 def test_a_wrong_field_of_a_job_is_told_by_the_jobs_own_kind(kind: str, item: object, field: str):
     good = {"question": "Does it help?"} if kind == "ask" else {"answer": "It helps."}
     with pytest.raises(InputError) as found:
-        parsed_job(json.dumps({"kind": kind, "items": [good, item]}).encode())
-    expected = f"expected a body of a job of kind {kind!r} as /openapi.json has it; field {field}: expected "
+        parse_job(json.dumps({"kind": kind, "items": [good, item]}).encode())
+    expected = f"expected a body of a job of kind {kind!r} as defined in /openapi.json; field {field}: expected "
     assert str(found.value).startswith(expected)
 
 
 def test_a_job_without_a_kind_is_one_of_answers_to_check():
-    assert parsed_job(b'{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
+    assert parse_job(b'{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
     with pytest.raises(InputError, match="expected a body in JSON"):
-        parsed_job(b"[")
+        parse_job(b"[")
     with pytest.raises(InputError, match="field kind: expected 'check' or 'ask'"):
-        parsed_job(b'{"kind": "answer", "items": [{}]}')
+        parse_job(b'{"kind": "answer", "items": [{}]}')
 
 
 def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):

@@ -17,7 +17,7 @@ pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 from vericite.errors import InputError
 from vericite.serve import jobs, memory
-from vericite.serve.bodies import MOST_TITLE, AnswerBody, AskBody, SourceBody, parsed, parsed_job
+from vericite.serve.bodies import MAX_TITLE, AnswerBody, AskBody, SourceBody, parse_body, parse_job
 from vericite.serve.gate import Refused
 from vericite.serve.service import Limits, Offer, Service, state_folder
 
@@ -39,23 +39,23 @@ LIMITED = Limits(waiting_bytes=2_000, kept_bytes=4_000)
 def test_a_body_of_many_values_is_refused_before_it_is_read(raw: bytes):
     began = time.process_time()
     with pytest.raises(InputError, match=r"at most 40,000 values"):
-        parsed(AnswerBody, raw)
+        parse_body(AnswerBody, raw)
     assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("raw", [b'{"answer":"' + rb"\"" * 4_000_000, b'"' * 1, b'{"answer":"' + b"a,{" * 2_000_000])
 def test_a_text_is_one_value_whatever_it_holds(raw: bytes):
     began = time.process_time()
-    with pytest.raises(InputError, match="expected a body in JSON; found none"):
-        parsed(AnswerBody, raw)
+    with pytest.raises(InputError, match="expected a body in JSON; found invalid JSON"):
+        parse_body(AnswerBody, raw)
     assert time.process_time() - began < 2
 
 
 def test_a_misspelt_field_is_looked_for_among_a_few_problems_alone():
     raw = ("{" + ",".join(f'"answ{n:07d}x":1' for n in range(30_000)) + "}").encode()
     began = time.process_time()
-    with pytest.raises(InputError, match=r"as /openapi\.json has it"):
-        parsed(AnswerBody, raw)
+    with pytest.raises(InputError, match=r"as defined in /openapi\.json"):
+        parse_body(AnswerBody, raw)
     assert time.process_time() - began < 1.5
 
 
@@ -99,15 +99,15 @@ def test_the_service_answers_others_while_it_reads_a_large_body(served):
 )
 def test_every_text_has_a_limit_and_a_name(kind: type[AnswerBody] | type[AskBody], body: object, field: str):
     with pytest.raises(InputError, match=rf"field {field}: .*at most [\d,]+ characters") as found:
-        parsed(kind, json.dumps(body).encode())
+        parse_body(kind, json.dumps(body).encode())
     assert len(str(found.value)) < 400
 
 
 def test_the_documents_of_a_job_are_counted_before_it_is_taken():
     with pytest.raises(InputError, match=r"at most 50,000 documents in a job; found 60,000"):
-        parsed_job(b'{"items":[{"answer":"a","documents":[' + b",".join([b'{"id":"d"}'] * 60_000) + b"]}]}")
+        parse_job(b'{"items":[{"answer":"a","documents":[' + b",".join([b'{"id":"d"}'] * 60_000) + b"]}]}")
     with pytest.raises(InputError, match=r"at most 2 items in a job; found 3"):
-        parsed_job(b'{"items":[{},{},{}]}', 2)
+        parse_job(b'{"items":[{},{},{}]}', 2)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_the_documents_of_a_file_are_counted(service: Service):
     lines = "\n".join(json.dumps({"id": f"d{n}", "text": "Words."}) for n in range(900)).encode()
     with pytest.raises(InputError, match=r"at most 200 documents in a file; found more in a\.jsonl"):
         service.documents_in("a.jsonl", lines)
-    for field, most in (("id", 500), ("title", MOST_TITLE)):
+    for field, most in (("id", 500), ("title", MAX_TITLE)):
         line = json.dumps({"id": "d", "text": "Words.", field: "x" * (most + 1)}).encode()
         with pytest.raises(InputError, match=rf"with a {field} of at most {most:,} characters"):
             service.documents_in("a.jsonl", line)
@@ -131,7 +131,7 @@ def test_jobs_that_wait_and_jobs_that_are_kept_are_limited_by_bytes(service: Ser
     kept = jobs.Jobs(service)
     raw = json.dumps({"items": [{"answer": "It helps. " * 50}]}).encode()
     ids: list[str] = []
-    with pytest.raises(Refused, match=r"at most .* 2,000 bytes of jobs that are not done"):
+    with pytest.raises(Refused, match=r"at most .* unfinished jobs with 2,000 bytes in total"):
         for _ in range(10):
             ids.append(kept.add(raw))
     assert 1 <= len(ids) < 4
@@ -160,13 +160,13 @@ def test_work_is_estimated_and_refused_before_it_begins(service: Service):
             call(body)
         assert time.monotonic() - began < 10
     with pytest.raises(InputError, match=r"at most 400,000 pairs"):
-        service.check(body, keep=False, most_pairs=service.offer.limits.job_pairs)
+        service.check(body, keep=False, max_pairs=service.offer.limits.job_pairs)
 
 
 def test_memory_is_given_back_after_requests_and_jobs(served, monkeypatch: pytest.MonkeyPatch):
     given: list[bool] = []
     monkeypatch.setattr(memory, "_PAUSE", 0.0)
-    monkeypatch.setattr(memory.Returns.__init__, "__defaults__", (given.append,))
+    monkeypatch.setattr(memory.MemoryTrimmer.__init__, "__defaults__", (given.append,))
     address = served()
 
     def expect(*collected: bool) -> None:

@@ -32,11 +32,11 @@ class Counted(Work):
     looked = 0
     most = 10**9
 
-    def go_on(self) -> None:
+    def check_stopped(self) -> None:
         self.looked += 1
         if self.looked > self.most:
-            self.stop("the client went away")
-        super().go_on()
+            self.stop("the client disconnected")
+        super().check_stopped()
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 def test_reading_ends_when_its_client_goes_away(service: Service):
     work = Counted()
     work.most = 50
-    with at_work(work), pytest.raises(Stopped, match="went away"):
+    with at_work(work), pytest.raises(Stopped, match="disconnected"):
         service.documents_in("a.jsonl", MANY)
     assert work.looked == 51
 
@@ -67,7 +67,7 @@ def busy_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     code = f"import os, sys\nsys.stdin.readline()\nopen({str(number)!r}, 'w').write(str(os.getpid()))\nwhile True: pass"
     monkeypatch.setattr(
         uploads,
-        "_started",
+        "_start_process",
         lambda: subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         ),
@@ -94,7 +94,7 @@ def test_a_reader_that_never_ends_is_ended(service: Service, monkeypatch: pytest
 def test_a_busy_reader_is_ended_with_its_request(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     number = busy_reader(monkeypatch, tmp_path)
     work = Work(time.monotonic() + 2)
-    with at_work(work), pytest.raises(Stopped, match=r"expected to be done within the time of a request; .* a job"):
+    with at_work(work), pytest.raises(Stopped, match=r"request that finishes within its time limit.* a job"):
         service.documents_in("a.txt", b"Words.")
     assert is_gone(number)
 

@@ -53,7 +53,7 @@ def serve(
     token = environment.text(environment.TOKEN)
     offer = _offer(corpus or ["demo"], llm or [], plan, rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
-    for line in address.remarks:
+    for line in address.warnings:
         remark(line)
     run(offer, address, state, say)
 

@@ -1,4 +1,4 @@
-"""The service over HTTP: its routes, for programs and for the page."""
+"""HTTP routes of the service, for programs and for the web page."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from starlette.exceptions import HTTPException
 from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
-from vericite.serve.described import body_of, described
 from vericite.serve.engine import OUT_OF_TIME, Stopped, Work
-from vericite.serve.gate import Door, FrontGate, Metrics, Refused
+from vericite.serve.gate import FrontGate, GateSettings, Metrics, Refused
 from vericite.serve.jobs import Jobs
-from vericite.serve.kept import NoSuchRun
-from vericite.serve.memory import Returns
-from vericite.serve.service import Service, Tell
-from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, status_of, told
+from vericite.serve.memory import MemoryTrimmer
+from vericite.serve.openapi import body_of, complete_openapi
+from vericite.serve.run_store import NoSuchRun
+from vericite.serve.service import Emit, Service
+from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, error_body, status_of
 from vericite.version import __version__
 
 if TYPE_CHECKING:
@@ -36,24 +36,24 @@ _Made = TypeVar("_Made", bound=Record)
 
 
 def make_app(service: Service, token: str | None = None, hosts: frozenset[str] = frozenset()) -> FrontGate:
-    """The application, behind its gate.
+    """Build the application, wrapped in its gate.
 
     Args:
-        service: What it serves.
-        token: What every request must bring; None for none.
-        hosts: The host names it answers to; empty for all.
+        service: The service behind the routes.
+        token: Token that every request must send (None: no token).
+        hosts: Host names to answer to (empty: all).
     """
     limits = service.offer.limits
-    turns, metrics, returns = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Returns()
-    streams, jobs = Streams(turns), Jobs(service, returns.soon)
-    asking = _Asking(turns, streams)
+    turns, metrics, trimmer = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), MemoryTrimmer()
+    streams, jobs = Streams(turns), Jobs(service, trimmer.request)
+    responder = _Responder(turns, streams)
 
     tools = _tools(service, turns)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         jobs.start()
-        returns.start()
+        trimmer.start()
         warming = asyncio.get_running_loop().run_in_executor(None, service.warm)
         warming.add_done_callback(lambda done: setattr(app.state, "ready", done.exception() is None))
         async with tools.session_manager.run() if tools is not None else nullcontext():
@@ -61,18 +61,18 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         for work in list(turns.work):
             work.stop("the service is shutting down")
         await asyncio.to_thread(jobs.close)
-        returns.close()
+        trimmer.close()
         service.close()
         turns.pool.shutdown(wait=False, cancel_futures=True)
 
     app = FastAPI(title="VeriCite", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.ready = False
     _add_errors(app)
-    _add_calls(app, service, asking)
+    _add_calls(app, service, responder)
     _add_documents(app, service, turns)
     _add_streams(app, streams)
     _add_pages(app, service)
-    _add_runs(app, service, asking)
+    _add_runs(app, service, responder)
     _add_jobs(app, jobs)
     _add_health(app, service, turns, metrics)
     _add_openapi(app)
@@ -80,11 +80,11 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         from vericite.serve.mcp import routes_of
 
         app.router.routes.extend(routes_of(tools, limits.body))
-    return FrontGate(app, Door(hosts, token, limits), metrics, returns)
+    return FrontGate(app, GateSettings(hosts, token, limits), metrics, trimmer)
 
 
 def _tools(service: Service, turns: Turns) -> MCPServer[Any] | None:
-    """Tools for assistants; None where their SDK is not installed."""
+    """Return the MCP tools, or None if the MCP SDK is not installed."""
     try:
         from vericite.serve.mcp import make_tools
     except ModuleNotFoundError as error:
@@ -97,7 +97,7 @@ def _tools(service: Service, turns: Turns) -> MCPServer[Any] | None:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(VeriCiteError)
     async def ours(_: Request, error: VeriCiteError) -> JSONResponse:
-        return JSONResponse({"error": told(error)}, status_of(error))
+        return JSONResponse({"error": error_body(error)}, status_of(error))
 
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> JSONResponse:
@@ -106,84 +106,84 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def absent(request: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 405:
-            message = f"expected another method than {request.method}, as /openapi.json has it"
+            message = f"expected a method listed for this path in /openapi.json; found {request.method}"
         else:
-            message = "expected a path of /openapi.json" if error.status_code == 404 else str(error.detail)
+            message = "expected a path listed in /openapi.json" if error.status_code == 404 else str(error.detail)
         return JSONResponse(
             {"error": {"status": error.status_code, "message": message}}, error.status_code, error.headers
         )
 
     @app.exception_handler(Exception)
     async def unknown(_: Request, error: Exception) -> JSONResponse:
-        # It is logged by the gate, to which it is raised again.
+        # The error is raised again, and the gate logs it.
         return JSONResponse({"error": {"status": 500, "message": "the service failed; its log says why"}}, 500)
 
     @app.exception_handler(RequestValidationError)
-    async def unlike(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first: dict[str, Any] = error.errors()[0]
-        message = f"expected {'.'.join(map(str, first['loc']))} as /openapi.json has it; {first['msg']}"
+        message = f"expected {'.'.join(map(str, first['loc']))} as defined in /openapi.json; {first['msg']}"
         return JSONResponse({"error": {"status": 422, "message": message}}, 422)
 
 
 def _add_openapi(app: FastAPI) -> None:
-    made = app.openapi
-    whole: list[dict[str, Any]] = []
+    generate = app.openapi
+    cached: list[dict[str, Any]] = []
 
-    def once() -> dict[str, Any]:
-        if not whole:
-            whole.append(described(made()))
-        return whole[0]
+    def openapi() -> dict[str, Any]:
+        if not cached:
+            cached.append(complete_openapi(generate()))
+        return cached[0]
 
-    app.openapi = once
+    app.openapi = openapi
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """How requests are answered: at once, as events, or as events of a stream that waits for its client."""
+class _Responder:
+    """Answers requests: directly, as events, or as a stream that a client can reconnect to."""
 
     turns: Turns
     streams: Streams
 
     async def answer(
-        self, request: Request, call: Callable[[Tell | None], _Made], brief: Callable[[_Made], str] | None = None
+        self, request: Request, call: Callable[[Emit | None], _Made], brief: Callable[[_Made], str] | None = None
     ) -> Response:
-        """What a call gives.
+        """Run a call and respond with its result.
 
         Args:
-            request: The client's.
-            call: What it asks for; tells what happens meanwhile.
-            brief: What a stream ends with, in place of the whole record.
+            request: The client's request.
+            call: The work to do; it reports progress to its argument.
+            brief: Makes the last event of a stream, in place of the full record.
         """
         last: Callable[[_Made], str] = brief or to_json
         if "respond-async" in request.headers.get("prefer", ""):
-            stream = self.streams.begin(lambda tell: last(call(tell)), PATIENCE)
+            stream = self.streams.begin(lambda emit: last(call(emit)), PATIENCE)
             return JSONResponse({"stream": stream.id}, 202)
         if "text/event-stream" in request.headers.get("accept", ""):
-            return _events(self.streams.begin(lambda tell: last(call(tell))))
-        return await _in_turn(request, self.turns, lambda: Response(to_json(call(None)), media_type="application/json"))
+            return _events(self.streams.begin(lambda emit: last(call(emit))))
+        return await _respond(request, self.turns, lambda: Response(to_json(call(None)), media_type="application/json"))
 
 
-async def _in_turn(request: Request, turns: Turns, call: Callable[[], Response]) -> Response:
-    """What a call gives, in its turn and within its time; it is stopped if its client goes away."""
+async def _respond(request: Request, turns: Turns, call: Callable[[], Response]) -> Response:
+    """Run a call when its turn comes, within its time limit; stop it if the client disconnects."""
     async with turns.turn() as work:
-        found = turns.start(work, call)
-        left = asyncio.create_task(_left(request, work))
+        response = turns.start(work, call)
+        watching = asyncio.create_task(_watch_disconnect(request, work))
         try:
-            return await asyncio.wait_for(asyncio.shield(found), turns.seconds + 1)
+            return await asyncio.wait_for(asyncio.shield(response), turns.seconds + 1)
         except Stopped as stopped:
-            return JSONResponse({"error": told(stopped)}, 504)
+            return JSONResponse({"error": error_body(stopped)}, 504)
         except TimeoutError:
             work.stop(OUT_OF_TIME)
             return JSONResponse({"error": {"status": 504, "message": OUT_OF_TIME}}, 504)
         finally:
-            left.cancel()
+            watching.cancel()
 
 
-async def _left(request: Request, work: Work) -> None:
-    """Stop the work of a client that goes away."""
+async def _watch_disconnect(request: Request, work: Work) -> None:
+    """Stop the work if the client disconnects."""
     while True:
         if (await request.receive())["type"] == "http.disconnect":
-            work.stop("the client went away")
+            work.stop("the client disconnected")
             return
 
 
@@ -191,54 +191,54 @@ def _events(stream: Stream, after: int = 0) -> Response:
     return StreamingResponse(stream.read(after), media_type="text/event-stream")
 
 
-async def _parsed(kind: type[_Made], request: Request) -> _Made:
-    """The body of a request, read in a thread: a large one must not keep the others waiting."""
-    return await asyncio.to_thread(bodies.parsed, kind, await request.body())
+async def _read_body(kind: type[_Made], request: Request) -> _Made:
+    """Parse the body of a request, in a thread so that a large one does not block other requests."""
+    return await asyncio.to_thread(bodies.parse_body, kind, await request.body())
 
 
-def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
+def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
     @app.post("/v1/ask", openapi_extra=body_of(bodies.AskBody))
     async def ask(request: Request, view: bool = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
-        body = await _parsed(bodies.AskBody, request)
+        body = await _read_body(bodies.AskBody, request)
         kept: list[str] = []
 
-        def call(tell: Tell | None) -> Run:
-            run = service.ask(body, tell, view)
+        def call(emit: Emit | None) -> Run:
+            run = service.ask(body, emit, view)
             kept.append(service.runs.keep(run))
-            if tell:
-                tell("kept", {"run": kept[0]})
+            if emit:
+                emit("kept", {"run": kept[0]})
             return run
 
-        return await asking.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
+        return await responder.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
 
     @app.post("/v1/check", openapi_extra=body_of(bodies.AnswerBody))
     async def check(request: Request, view: bool = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
-        body = await _parsed(bodies.AnswerBody, request)
+        body = await _read_body(bodies.AnswerBody, request)
 
-        def call(tell: Tell | None) -> bodies.Checked:
-            return service.check(body, tell, view=view)
+        def call(emit: Emit | None) -> bodies.Checked:
+            return service.check(body, emit, view=view)
 
-        return await asking.answer(request, call, (lambda made: _brief(made.run)) if view else None)
+        return await responder.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
     @app.post("/v1/attribute", openapi_extra=body_of(bodies.AnswerBody))
     async def attribute(request: Request) -> Response:
         """Find the sources of an answer's sentences."""
-        body = await _parsed(bodies.AnswerBody, request)
-        return await asking.answer(request, lambda tell: service.attribute(body))
+        body = await _read_body(bodies.AnswerBody, request)
+        return await responder.answer(request, lambda emit: service.attribute(body))
 
     @app.post("/v1/repair", openapi_extra=body_of(bodies.AnswerBody))
     async def repair(request: Request) -> Response:
-        """Mend an answer's rejected citations."""
-        body = await _parsed(bodies.AnswerBody, request)
-        return await asking.answer(request, lambda tell: service.repair(body))
+        """Repair the rejected citations of an answer."""
+        body = await _read_body(bodies.AnswerBody, request)
+        return await responder.answer(request, lambda emit: service.repair(body))
 
     @app.post("/v1/search", openapi_extra=body_of(bodies.SearchBody))
     async def search(request: Request) -> Response:
         """Find documents."""
-        body = await _parsed(bodies.SearchBody, request)
-        return await asking.answer(request, lambda tell: service.search(body))
+        body = await _read_body(bodies.SearchBody, request)
+        return await responder.answer(request, lambda emit: service.search(body))
 
 
 _FILE = {
@@ -252,7 +252,7 @@ _FILE = {
 def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
     @app.post("/v1/documents", openapi_extra=_FILE)
     async def documents(request: Request, name: str = "document.txt") -> Response:
-        """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body; gives its documents."""
+        """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body, and return its documents."""
         content = await request.body()
 
         def read() -> Response:
@@ -260,7 +260,7 @@ def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
             values = [json.loads(to_json(document)) for document in found]
             return JSONResponse({"documents": values, "problems": problems})
 
-        return await _in_turn(request, turns, read)
+        return await _respond(request, turns, read)
 
 
 def _brief(run: str) -> str:
@@ -270,19 +270,19 @@ def _brief(run: str) -> str:
 def _add_streams(app: FastAPI, streams: Streams) -> None:
     @app.get("/v1/streams/{id}")
     async def stream(request: Request, id: str) -> Response:
-        """The events of a request that was sent with Prefer: respond-async, from Last-Event-ID on."""
+        """Events of a request sent with Prefer: respond-async, starting after Last-Event-ID."""
         after = request.headers.get("last-event-id", "")
         return _events(streams.find(id), int(after) if after.isdecimal() and len(after) < 10 else 0)
 
     @app.delete("/v1/streams/{id}", status_code=202)
     async def leave(id: str) -> Response:
-        """Do no more of a request. Of one that was finished already ``cancelled`` is false."""
+        """Cancel a request. If it has already finished, ``cancelled`` is false."""
         stream = streams.find(id)
         stream.cancel()
         return JSONResponse({"stream": id, "cancelled": stream.cancelled, "finished": stream.ended is not None}, 202)
 
 
-def _add_runs(app: FastAPI, service: Service, asking: _Asking) -> None:
+def _add_runs(app: FastAPI, service: Service, responder: _Responder) -> None:
     @app.get("/v1/runs")
     async def runs() -> Response:
         """The latest runs."""
@@ -291,57 +291,57 @@ def _add_runs(app: FastAPI, service: Service, asking: _Asking) -> None:
 
     @app.get("/v1/runs/{id}")
     async def run(id: str) -> Response:
-        """A run as it was answered with."""
+        """A run, as it was first returned."""
         return Response(to_json(await asyncio.to_thread(service.runs.get, id)), media_type="application/json")
 
     @app.delete("/v1/runs/{id}", status_code=204)
     async def forget(id: str) -> Response:
-        """Keep a run no longer."""
+        """Delete a run."""
         await asyncio.to_thread(service.runs.forget, id)
         return Response(status_code=204)
 
     @app.post("/v1/runs/{id}/repair")
     async def repair_run(request: Request, id: str, view: bool = False) -> Response:
-        """Mend the rejected citations of a run's answer."""
+        """Repair the rejected citations of a run's answer."""
 
-        def call(_: Tell | None) -> bodies.RepairedBody:
+        def call(_: Emit | None) -> bodies.RepairedBody:
             return service.repair_run(id)
 
-        return await asking.answer(request, call, (lambda made: _brief(made.run)) if view else None)
+        return await responder.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
     @app.get("/v1/runs/{id}/report")
     async def report(id: str) -> Response:
-        """A run as one HTML file."""
+        """A run as a single HTML file."""
         html = await asyncio.to_thread(lambda: pages.report_of(service.runs.get(id)))
         name = f'attachment; filename="vericite-{id[:8]}.html"'
         return Response(html, media_type="text/html", headers={"content-disposition": name})
 
     @app.get("/v1/runs/{id}/view")
     async def view(id: str) -> Response:
-        """A run as the page shows it."""
+        """A run in the form that the web page shows."""
         return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id))))
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
     @app.post("/v1/jobs", openapi_extra=body_of(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
-        """Take many answers to check or questions to ask; they are on disk when this replies."""
+        """Submit many answers to check or questions to ask; they are saved to disk before the reply."""
         return JSONResponse({"id": await asyncio.to_thread(jobs.add, await request.body())}, 202)
 
     @app.get("/v1/jobs/{id}")
     async def state(id: str) -> Response:
-        """How far a job is."""
+        """Progress of a job."""
         return JSONResponse(await asyncio.to_thread(jobs.state, id))
 
     @app.get("/v1/jobs/{id}/results")
     async def results(id: str) -> Response:
-        """The results of a job so far, as JSON Lines; ``item`` counts from 0."""
+        """Results of a job so far, as JSON Lines; ``item`` counts from 0."""
         lines = await asyncio.to_thread(lambda: b"".join(jobs.results(id)))
         return Response(lines, media_type="application/x-ndjson")
 
     @app.delete("/v1/jobs/{id}", status_code=202)
     async def cancel(id: str) -> Response:
-        """Do no more of a job. Of one that was finished already ``cancelled`` is false, and its results stay."""
+        """Cancel a job. If it has already finished, ``cancelled`` is false. Its results are kept."""
         return JSONResponse(await asyncio.to_thread(jobs.cancel, id), 202)
 
 
@@ -351,7 +351,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
             return HTMLResponse(await asyncio.to_thread(pages.page_of, service, name, run))
         except NoSuchRun:
             return HTMLResponse(
-                await asyncio.to_thread(pages.page_of, service, name, None, "This run is kept no longer."), 404
+                await asyncio.to_thread(pages.page_of, service, name, None, "This run is no longer available."), 404
             )
 
     @app.get("/", include_in_schema=False)
@@ -374,7 +374,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
 def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) -> None:
     @app.get("/healthz")
     async def health() -> Response:
-        """Whether the process answers."""
+        """Whether the process is up."""
         return JSONResponse({"status": "ok", "version": __version__})
 
     @app.get("/readyz")
@@ -384,7 +384,7 @@ def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) 
 
     @app.get("/metrics")
     async def figures() -> Response:
-        """Counts, in Prometheus's form."""
+        """Counters in Prometheus format."""
         lines = [
             f'vericite_requests_total{{path="{path}",status="{status}"}} {count}'
             for (path, status), count in sorted(metrics.requests.items())

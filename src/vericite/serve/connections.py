@@ -1,6 +1,6 @@
-"""Connections of the service: how many there may be at a time, and how long one may stay without a request.
+"""Limits on connections: their number, and how long one may stay open without a request.
 
-A connection costs a file handle before anything of it is read, so the limits are kept here, below the gate.
+A connection uses a file handle before anything is read from it, so these limits apply below the gate.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MOST_CONNECTIONS = 512
-"""Connections at a time. Beyond that the one that has waited longest without a request is closed."""
+MAX_CONNECTIONS = 512
+"""Maximum number of open connections. Beyond it, the connection that has been idle longest is closed."""
 REQUEST_SECONDS = 15.0
-"""Seconds in which a connection must have sent the head of its next request, however it drips."""
+"""Seconds in which a connection must send the whole head of its next request."""
 UNREAD_SECONDS = 60.0
-"""Seconds for which a client may read nothing of a response."""
+"""Seconds after which a client that reads nothing of its response is disconnected."""
 ACCEPTED_AT_ONCE = 64
-"""Connections that are accepted before any of them is looked at; the others wait in the system."""
+"""Connections accepted at a time; the operating system queues the rest."""
 END_SECONDS = 15.0
-"""Seconds after which a service that was told to end does so, whatever is still at work."""
+"""Seconds after which a service that was asked to stop exits, even if requests are still running."""
 _LOG = logging.getLogger(__name__)
 _HANDLES = 4096
-"""File handles that the process asks the system for."""
+"""Number of file handles to request from the operating system."""
 
 
 def allowed_connections() -> int:
-    """How many connections the file handles of this process are enough for; it asks for more of them first."""
+    """Raise the limit on file handles and return how many connections it allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return MOST_CONNECTIONS
+        return MAX_CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _HANDLES if hard == resource.RLIM_INFINITY else min(hard, _HANDLES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -45,20 +45,20 @@ def allowed_connections() -> int:
             soft = wanted
         except (ValueError, OSError):
             pass
-    # Half of them are left for models, stores, jobs and uploads.
-    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(8, min(MOST_CONNECTIONS, soft // 2))
+    # The other half is for models, stores, jobs and uploads.
+    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(8, min(MAX_CONNECTIONS, soft // 2))
 
 
 class Server(uvicorn.Server):
-    """A server that survives errors of its event loop, such as that no file handle is left for a connection."""
+    """A server that survives errors of its event loop, such as running out of file handles."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, with our own way to log such errors."""
+        """Start, with a log handler for such errors."""
         asyncio.get_running_loop().set_exception_handler(_logged)
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End: in good order, or after some seconds however it stands."""
+        """Shut down gracefully, or exit after ``END_SECONDS``."""
         backstop = threading.Timer(END_SECONDS, os._exit, (128 + sig,))
         backstop.daemon = True
         backstop.start()
@@ -66,14 +66,14 @@ class Server(uvicorn.Server):
 
 
 def _logged(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    # In one line: to format a traceback files are opened, which may be just what cannot be done.
+    # One line, no traceback: formatting it opens files, and there may be no file handle left.
     _LOG.warning("%s: %s", context.get("message"), context.get("exception"))
 
 
 class LimitedProtocol(H11Protocol):
-    """HTTP/1.1 with limits on connections, on the time for the head of a request, and on clients that read nothing."""
+    """HTTP/1.1 with limits on connections, on the time to send a request head, and on clients that do not read."""
 
-    most: int = MOST_CONNECTIONS
+    most: int = MAX_CONNECTIONS
     request_seconds: float = REQUEST_SECONDS
     unread_seconds: float = UNREAD_SECONDS
 
@@ -85,16 +85,16 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def waiting(self) -> bool:
-        """Whether no request is at work on it."""
+        """Whether the connection is idle."""
         return not self.cycle or self.cycle.response_complete
 
     @property
     def closes_at(self) -> float:
-        """When it is closed if no request comes, by the loop's clock."""
+        """When the connection is closed if no request arrives, by the loop's clock."""
         return self._closes_at
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection; where there are too many, close the idle one that came first, or this one."""
+        """Accept a connection; if there are too many, close the longest idle one, or else this one."""
         super().connection_made(transport)
         self._expect_request()
         if len(self.connections) > self.most:
@@ -104,22 +104,22 @@ class LimitedProtocol(H11Protocol):
             self.connections.discard(oldest)
 
     def on_response_complete(self) -> None:
-        """Expect the next request; a byte now and then does not put its deadline off."""
+        """Start the deadline for the next request; partial data does not extend it."""
         super().on_response_complete()
         self._expect_request()
 
     def pause_writing(self) -> None:
-        """Close the connection where the client reads nothing of a response for too long."""
+        """Start the timer that closes the connection if the client does not read."""
         super().pause_writing()
         self._unread = self.loop.call_later(self.unread_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client reads."""
+        """Cancel the timer: the client reads again."""
         super().resume_writing()
         _cancel(self._unread)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadlines."""
+        """Cancel the deadlines."""
         _cancel(self._deadline)
         _cancel(self._unread)
         super().connection_lost(exc)

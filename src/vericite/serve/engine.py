@@ -1,4 +1,4 @@
-"""One judge for all requests: what they ask at the same time is judged together, and who is gone is asked no more."""
+"""One judge shared by all requests: it batches their pairs and drops those of cancelled requests."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from vericite.models.contracts import Judge, Judgement, Pair, traits_of
 from vericite.verify.judging import ask
 
 PAIRS_AT_ONCE = 64
-"""Pairs of a batch: enough to keep all cores busy, few enough that a request that was left is left within a second."""
+"""Pairs per batch: enough to keep all cores busy, few enough to drop a cancelled request within a second."""
 
 OUT_OF_TIME = (
-    "expected to be done within the time of a request; found that it was over. Send less at a time, or a job (/v1/jobs)"
+    "expected a request that finishes within its time limit; found that it took longer. Send less at a time, or send a "
+    "job (/v1/jobs)"
 )
-"""Why work was stopped that took too long."""
+"""Reason for stopping work that takes too long."""
 
 
 class Stopped(BaseException):
-    """The request is over: its client went away, or its time is up.
+    """The request has ended: its client disconnected, or its time is up.
 
-    No ``Exception``, so that nothing on the way takes it for a judge's error and goes on.
+    Not an ``Exception``, so that no handler mistakes it for an error of the judge and continues.
     """
 
 
 @dataclass(eq=False)
 class Work:
-    """A request at work, which may be stopped from outside.
+    """The work of one request, which another thread can stop.
 
     Attributes:
-        deadline: When its time is up, by ``time.monotonic``; None where there is no limit.
+        deadline: When its time is up, by ``time.monotonic`` (None: no limit).
         reason: Why it was stopped.
     """
 
@@ -44,14 +45,14 @@ class Work:
     reason: str | None = None
 
     def stop(self, reason: str) -> None:
-        """Have it end at the next place where it looks."""
+        """Make the work end at its next call of ``check_stopped``."""
         self.reason = self.reason or reason
 
-    def go_on(self) -> None:
-        """Look whether there is still someone who waits.
+    def check_stopped(self) -> None:
+        """Return if the work should continue.
 
         Raises:
-            Stopped: There is not.
+            Stopped: The work was stopped, or its time is up.
         """
         if self.reason is None and self.deadline is not None and time.monotonic() > self.deadline:
             self.stop(OUT_OF_TIME)
@@ -64,7 +65,7 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 @contextmanager
 def at_work(work: Work) -> Generator[None]:
-    """Let what is done within belong to a request."""
+    """Run the block as part of a request."""
     token = _current.set(work)
     try:
         yield
@@ -72,15 +73,15 @@ def at_work(work: Work) -> Generator[None]:
         _current.reset(token)
 
 
-def go_on() -> None:
-    """As ``Work.go_on``, of the request at hand; nothing where there is none."""
+def check_stopped() -> None:
+    """Call ``Work.check_stopped`` of the current request, if there is one."""
     if (work := _current.get()) is not None:
-        work.go_on()
+        work.check_stopped()
 
 
 @dataclass(eq=False)
-class _Asked:
-    """The pairs of a request that wait, and the judgements that are there so far."""
+class _PendingRequest:
+    """Pairs of a request, and their judgements so far."""
 
     pairs: Sequence[Pair]
     work: Work | None
@@ -88,30 +89,31 @@ class _Asked:
     done: Future[list[Judgement]] = field(default_factory=lambda: Future[list[Judgement]]())
 
     @property
-    def is_left(self) -> bool:
+    def is_abandoned(self) -> bool:
         return self.work is not None and self.work.reason is not None
 
 
 @dataclass
 class JudgedCounts:
-    """What was judged, for the metrics."""
+    """Counts for the metrics."""
 
     pairs: int = 0
     batches: int = 0
     shared: int = 0
-    """Batches in which pairs of several requests were judged together."""
+    """Batches with pairs of several requests."""
 
 
 class SharedJudge:
-    """A judge that many threads ask. One thread judges: each batch takes some pairs of every request that waits.
+    """A judge that many threads can call.
 
-    So small requests are not kept waiting by large ones, and batches are full while there is work.
+    One thread judges. Each batch takes some pairs of every waiting request, so small requests do not wait for large
+    ones, and batches are full while there is work.
     """
 
     def __init__(self, judge: Judge, pairs_at_once: int = PAIRS_AT_ONCE) -> None:
         self._judge = judge
         self._at_once = pairs_at_once
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_PendingRequest] = deque()
         self._changed = Condition()
         self._closed = False
         self.counts = JudgedCounts()
@@ -121,35 +123,35 @@ class SharedJudge:
 
     @property
     def signature(self) -> str:
-        """The judge's own: batches change no judgement."""
+        """Signature of the wrapped judge: batching does not change judgements."""
         return self._judge.signature
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One judgement a pair, in their order.
+        """Return one judgement per pair, in order.
 
         Raises:
-            Stopped: The request was stopped meanwhile.
+            Stopped: The request was stopped before it was finished.
         """
-        asked = _Asked(list(pairs), _current.get())
-        if not asked.pairs:
+        request = _PendingRequest(list(pairs), _current.get())
+        if not request.pairs:
             return iter(())
         with self._changed:
             if self._closed:
-                raise VeriCiteError("expected a service at work; found one that is shutting down. Ask again later")
-            self._waiting.append(asked)
+                raise VeriCiteError("expected a running service; found one that is shutting down. Ask again later")
+            self._waiting.append(request)
             self._changed.notify()
-        return iter(self._result(asked))
+        return iter(self._result(request))
 
-    def _result(self, asked: _Asked) -> list[Judgement]:
+    def _result(self, request: _PendingRequest) -> list[Judgement]:
         while True:
             try:
-                return asked.done.result(timeout=0.2)
+                return request.done.result(timeout=0.2)
             except TimeoutError:
-                if asked.work is not None:
-                    asked.work.go_on()
+                if request.work is not None:
+                    request.work.check_stopped()
 
     def close(self) -> None:
-        """Judge no more; who waits is told."""
+        """Stop judging; waiting calls raise an error."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -161,50 +163,54 @@ class SharedJudge:
                 while not self._waiting and not self._closed:
                     self._changed.wait()
                 if self._closed:
-                    for asked in self._waiting:
-                        asked.done.set_exception(VeriCiteError("expected a service at work; it is shutting down"))
+                    for request in self._waiting:
+                        request.done.set_exception(
+                            VeriCiteError(
+                                "expected a running service; found one that is shutting down. Ask again later"
+                            )
+                        )
                     return
                 batch = self._next()
             if batch:
                 self._judge_batch(batch)
 
-    def _next(self) -> list[tuple[_Asked, Sequence[Pair]]]:
-        """Some pairs of each request that waits, in turn; those that were left are dropped."""
-        self._waiting = deque(asked for asked in self._waiting if not asked.is_left)
-        batch: list[tuple[_Asked, Sequence[Pair]]] = []
+    def _next(self) -> list[tuple[_PendingRequest, Sequence[Pair]]]:
+        """Return some pairs of each waiting request, in turn, and drop stopped requests."""
+        self._waiting = deque(request for request in self._waiting if not request.is_abandoned)
+        batch: list[tuple[_PendingRequest, Sequence[Pair]]] = []
         room = self._at_once
         share = max(8, self._at_once // max(1, len(self._waiting)))
-        for asked in self._waiting:
+        for request in self._waiting:
             if room <= 0:
                 break
-            begin = len(asked.judged)
-            pairs = asked.pairs[begin : begin + min(share, room)]
-            batch.append((asked, pairs))
+            begin = len(request.judged)
+            pairs = request.pairs[begin : begin + min(share, room)]
+            batch.append((request, pairs))
             room -= len(pairs)
-        # Those that were not served come first the next time.
+        # Requests that were not served come first next time.
         self._waiting.rotate(-len(batch))
         return batch
 
-    def _judge_batch(self, batch: list[tuple[_Asked, Sequence[Pair]]]) -> None:
+    def _judge_batch(self, batch: list[tuple[_PendingRequest, Sequence[Pair]]]) -> None:
         pairs = list(dict.fromkeys(pair for _, own in batch for pair in own))
         try:
             judged = dict(zip(pairs, ask(self._judge, pairs), strict=True))
-        except Exception as error:  # told to everyone who asked: this thread must go on
-            self._finish([(asked, error) for asked, _ in batch])
+        except Exception as error:  # passed to every caller: this thread must continue
+            self._finish([(request, error) for request, _ in batch])
             return
         self.counts.pairs += len(pairs)
         self.counts.batches += 1
         self.counts.shared += len(batch) > 1
-        for asked, own in batch:
-            asked.judged += [judged[pair] for pair in own]
-        self._finish([(asked, None) for asked, _ in batch if len(asked.judged) == len(asked.pairs)])
+        for request, own in batch:
+            request.judged += [judged[pair] for pair in own]
+        self._finish([(request, None) for request, _ in batch if len(request.judged) == len(request.pairs)])
 
-    def _finish(self, ended: Sequence[tuple[_Asked, Exception | None]]) -> None:
+    def _finish(self, finished: Sequence[tuple[_PendingRequest, Exception | None]]) -> None:
         with self._changed:
-            for asked, error in ended:
-                if asked in self._waiting:
-                    self._waiting.remove(asked)
+            for request, error in finished:
+                if request in self._waiting:
+                    self._waiting.remove(request)
                 if error is None:
-                    asked.done.set_result(asked.judged)
+                    request.done.set_result(request.judged)
                 else:
-                    asked.done.set_exception(error)
+                    request.done.set_exception(error)

@@ -1,4 +1,4 @@
-"""The service's calls as tools for assistants, by the Model Context Protocol: over standard streams, and over HTTP."""
+"""Tools for assistants over the Model Context Protocol, on standard streams and over HTTP."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from vericite.attribution.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Document, Record, Run, first_problem, to_json
 from vericite.serve.bodies import (
-    MOST_VALUES,
+    MAX_VALUES,
     AnswerBody,
     AskBody,
     Checked,
     SearchBody,
     SearchFound,
-    parsed,
-    refuse_many_values,
+    check_value_count,
+    parse_body,
 )
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
@@ -41,74 +41,75 @@ from vericite.serve.service import Service
 from vericite.serve.streams import Turns
 from vericite.version import __version__
 
-_WHAT = (
+_INSTRUCTIONS = (
     "Answers biomedical questions from sources with a citation on every sentence, and checks the citations of any "
     "answer. Verdicts are a model's, and models err. Not medical advice."
 )
-_PLACE = "vericite://documents/"
-_REMEMBERED = 2_000
+_URI_PREFIX = "vericite://documents/"
+_MAX_LINKED = 2_000
 
 
 class _Documents:
-    """The documents of corpora that results named lately, so that their links can be read."""
+    """Corpus documents that recent results linked to, so that the links can be read."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, Document] = OrderedDict()
+        self._documents: OrderedDict[str, Document] = OrderedDict()
         self._lock = Lock()
 
     def links(self, corpus: str, documents: Iterable[Document]) -> list[ContentBlock]:
-        """A link to each; it can be read from now on."""
+        """Return a link to each document, and keep the documents for reading."""
         found: list[ContentBlock] = []
         for document in documents:
-            uri = f"{_PLACE}{quote(corpus, safe='')}/{quote(document.id, safe='')}"
+            uri = f"{_URI_PREFIX}{quote(corpus, safe='')}/{quote(document.id, safe='')}"
             with self._lock:
-                self._held[uri] = document
-                self._held.move_to_end(uri)
-                while len(self._held) > _REMEMBERED:
-                    self._held.popitem(last=False)
+                self._documents[uri] = document
+                self._documents.move_to_end(uri)
+                while len(self._documents) > _MAX_LINKED:
+                    self._documents.popitem(last=False)
             found.append(
                 ResourceLink(uri=uri, name=document.id, title=document.title or None, mime_type="application/json")
             )
         return found
 
     def read(self, corpus: str, id: str) -> str:
-        """A document, as JSON."""
-        uri = f"{_PLACE}{quote(unquote(corpus), safe='')}/{quote(unquote(id), safe='')}"
+        """Return a document as JSON."""
+        uri = f"{_URI_PREFIX}{quote(unquote(corpus), safe='')}/{quote(unquote(id), safe='')}"
         with self._lock:
-            document = self._held.get(uri)
+            document = self._documents.get(uri)
         if document is None:
-            raise ResourceNotFoundError("expected a document that a result linked to lately; found another")
+            raise ResourceNotFoundError("expected a document that a recent result links to; found another")
         return to_json(document)
 
 
 def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
-    """A server of tools: search, ask, check and attribute. What is found in a corpus is linked to, and can be read.
+    """Build an MCP server with the tools search, ask, check and attribute.
 
-    Documents are given as ``{"id", "text", "title"?}``, in the order that the markers of an answer count.
+    Results link to the corpus documents that they use, and clients can read these. Documents in a call have the form
+    ``{"id", "text", "title"?}``, in the order of the answer's markers.
 
     Args:
-        service: What it asks.
-        turns: Which calls must await theirs; None where there is one client.
+        service: The service behind the tools.
+        turns: Limits the calls that run at a time (None: no limit, for a single client).
     """
-    held = _Documents()
+    linked = _Documents()
 
     def answered(kind: type[Any], body: dict[str, Any], call: Callable[[Any], Record]) -> CallToolResult:
         try:
             with _turn(turns):
-                made = call(parsed(kind, json.dumps(body).encode()))
+                made = call(parse_body(kind, json.dumps(body).encode()))
         except (VeriCiteError, Refused, Stopped) as error:
             raise ToolError(str(error)) from None
         text = to_json(made)
         corpus = body.get("corpus") or next(iter(service.offer.corpora))
-        content: list[ContentBlock] = [TextContent(text=text), *held.links(corpus, _of_corpus(made))]
+        content: list[ContentBlock] = [TextContent(text=text), *linked.links(corpus, _corpus_documents(made))]
         return CallToolResult(content=content, structured_content=json.loads(text))
 
     def search(query: str, k: int = 5, corpus: str | None = None) -> CallToolResult:
-        """Find documents of the corpus for a question, the best first."""
+        """Find documents of the corpus for a question, best first."""
         return answered(SearchBody, {"query": query, "k": k, "corpus": corpus}, service.search)
 
     def ask(question: str, corpus: str | None = None, k: int = 5) -> CallToolResult:
-        """Answer a biomedical question from the corpus, each sentence cited and each citation judged."""
+        """Answer a biomedical question from the corpus, with a citation on every sentence and a verdict on each."""
         return answered(AskBody, {"question": question, "corpus": corpus, "plan": {"search": {"k": k}}}, service.ask)
 
     def check(answer: str, documents: Sequence[dict[str, str]], question: str | None = None) -> CallToolResult:
@@ -120,73 +121,73 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
         """Find which documents support each sentence of an answer, and cite them."""
         return answered(AnswerBody, {"answer": answer, "documents": list(documents)}, service.attribute)
 
-    made = [(search, SearchFound), (ask, Run), (check, Checked), (attribute, Attribution)]
+    calls = [(search, SearchFound), (ask, Run), (check, Checked), (attribute, Attribution)]
     server = MCPServer(
         "vericite",
-        instructions=_WHAT,
+        instructions=_INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
-        tools=[_tool(call, gives) for call, gives in made],
+        tools=[_tool(call, result_type) for call, result_type in calls],
     )
-    server.resource(_PLACE + "{corpus}/{id}", name="document", mime_type="application/json")(held.read)
+    server.resource(_URI_PREFIX + "{corpus}/{id}", name="document", mime_type="application/json")(linked.read)
     return server
 
 
-def routes_of(tools: MCPServer[Any], largest: int) -> list[BaseRoute]:
-    """Where tools answer over HTTP, at ``/mcp``; hosts and origins are the gate's business.
+def routes_of(tools: MCPServer[Any], max_bytes: int) -> list[BaseRoute]:
+    """Return the HTTP routes of the tools, at ``/mcp``. The gate checks hosts and origins.
 
     Args:
-        tools: The server of tools.
-        largest: Bytes of a request.
+        tools: The MCP server.
+        max_bytes: Maximum size of a request.
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     routes = tools.streamable_http_app(
-        json_response=True, stateless_http=True, max_request_body_size=largest, transport_security=security
+        json_response=True, stateless_http=True, max_request_body_size=max_bytes, transport_security=security
     ).routes
     for route in routes:
         if isinstance(route, Route):
-            route.app = _watched(route.app)
+            route.app = _stopping_on_disconnect(route.app)
     return routes
 
 
 class _Client:
-    """Whoever sent a request: what is done for it, until it goes away."""
+    """The client of a request, with the work done for it."""
 
     def __init__(self) -> None:
         self._work: set[Work] = set()
-        self._left = False
+        self._gone = False
 
     def add(self, work: Work) -> None:
-        """Have work end when the client leaves."""
+        """Add work that is stopped when the client disconnects."""
         self._work.add(work)
-        if self._left:
-            self.leave()
+        if self._gone:
+            self.disconnect()
 
-    def leave(self) -> None:
-        """The client went away."""
-        self._left = True
+    def disconnect(self) -> None:
+        """Stop the client's work."""
+        self._gone = True
         for work in list(self._work):
-            work.stop("the client went away")
+            work.stop("the client disconnected")
 
 
 _client: ContextVar[_Client | None] = ContextVar("client", default=None)
 
 
-def _watched(app: ASGIApp) -> ASGIApp:
-    """An application whose work ends when its client goes away, which the SDK looks for on some of its ways alone."""
+def _stopping_on_disconnect(app: ASGIApp) -> ASGIApp:
+    """Wrap an application so that its work stops when the client disconnects; the SDK does not always notice."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         client, gone, first = _Client(), asyncio.Event(), [await receive()]
-        await asyncio.to_thread(refuse_many_values, first[0].get("body", b""), MOST_VALUES)
+        await asyncio.to_thread(check_value_count, first[0].get("body", b""), MAX_VALUES)
         token = _client.set(client)
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
-            client.leave()
+            client.disconnect()
             gone.set()
 
-        async def again() -> Message:
+        async def replay() -> Message:
             if first:
                 return first.pop()
             await gone.wait()
@@ -194,7 +195,7 @@ def _watched(app: ASGIApp) -> ASGIApp:
 
         watching = asyncio.create_task(watch())
         try:
-            await app(scope, again, send)
+            await app(scope, replay, send)
         finally:
             watching.cancel()
             _client.reset(token)
@@ -217,19 +218,19 @@ def _turn(turns: Turns | None) -> Generator[None]:
         turns.work.discard(work)
 
 
-class _Quiet(GenerateJsonSchema):
-    """Without a word about defaults that JSON cannot say."""
+class _QuietSchema(GenerateJsonSchema):
+    """Does not warn about defaults that JSON cannot represent."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
-class _Told(Tool):
-    """A tool that says of arguments what was expected and what was found, and takes none that it does not know."""
+class _StrictTool(Tool):
+    """A tool that refuses unknown arguments and reports invalid ones in the service's own words."""
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         known = self.parameters["properties"]
         if unknown := [name for name in arguments if name not in known]:
-            raise ToolError(f"expected arguments out of {', '.join(known)}; found {unknown[0][:60]!r}")
+            raise ToolError(f"expected arguments among {', '.join(known)}; found {unknown[0][:60]!r}")
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
@@ -239,16 +240,16 @@ class _Told(Tool):
             raise ToolError(f"{field}: {problem}" if field else problem) from None
 
 
-def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
-    """A tool whose results have the form of a record."""
-    tool = _Told.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
-    # Told, and not checked once more: records have been, and are refused lists where they have tuples.
-    tool.fn_metadata.output_schema = gives.model_json_schema(mode="serialization", schema_generator=_Quiet)
+def _tool(call: Callable[..., CallToolResult], result_type: type[Record]) -> Tool:
+    """Make a tool whose result is a record."""
+    tool = _StrictTool.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+    # Published but not checked again: records are already valid, and the check would refuse their tuples.
+    tool.fn_metadata.output_schema = result_type.model_json_schema(mode="serialization", schema_generator=_QuietSchema)
     return tool
 
 
-def _of_corpus(made: Record) -> Sequence[Document]:
-    """The documents that a result brings from a corpus: not those that the client sent itself."""
+def _corpus_documents(made: Record) -> Sequence[Document]:
+    """Return the corpus documents of a result, without those that the client sent."""
     if isinstance(made, SearchFound):
         return [hit.document for hit in made.evidence]
     return made.answer.documents if isinstance(made, Run) else ()

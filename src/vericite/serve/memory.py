@@ -1,4 +1,4 @@
-"""Memory that requests took, given back to the system: the C library would keep it for this process."""
+"""Return free memory to the operating system after requests; the C library would keep it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Callable
 from functools import cache
 
 LARGE = 200_000
-"""Bytes of a body from which on garbage is looked for after its request."""
-_ARENAS, _MOST_ARENAS = -8, 2
-"""``M_ARENA_MAX`` of glibc, and how many pools of memory all threads share; its default is eight for each core."""
+"""Body size in bytes from which on the garbage collector runs after the request."""
+_ARENAS, _MAX_ARENAS = -8, 2
+"""``M_ARENA_MAX`` of glibc, and the number of memory pools for all threads; glibc's default is eight per core."""
 _PAUSE = 2.0
-"""Seconds between two times: giving back takes some milliseconds, and the next request takes the memory again."""
+"""Seconds between two trims: each takes some milliseconds, and the next request needs memory again."""
 
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """The C library, where it is one that can give memory back."""
+    """Return the C library if it supports ``malloc_trim``."""
     try:
         library = ctypes.CDLL(None)
     except (OSError, TypeError):
@@ -28,16 +28,16 @@ def _library() -> ctypes.CDLL | None:
 
 
 def share_arenas() -> None:
-    """Have threads share pools of memory, before there are threads: what one leaves, another can use."""
+    """Make threads share memory pools, so that one can reuse what another freed. Call before starting threads."""
     if (library := _library()) is not None and hasattr(library, "mallopt"):
-        library.mallopt(_ARENAS, _MOST_ARENAS)
+        library.mallopt(_ARENAS, _MAX_ARENAS)
 
 
 def trim(collect: bool = True) -> None:
-    """Give free memory back to the system.
+    """Return free memory to the operating system.
 
     Args:
-        collect: Whether to look for garbage in reference cycles first, which no other thread can run beside.
+        collect: Whether to run the garbage collector first, which blocks all other threads.
     """
     if collect:
         gc.collect()
@@ -45,27 +45,27 @@ def trim(collect: bool = True) -> None:
         library.malloc_trim(0)
 
 
-class Returns:
-    """Gives memory back after requests, in a thread, at most once in two seconds."""
+class MemoryTrimmer:
+    """Returns memory after requests, in a thread, at most once every two seconds."""
 
-    def __init__(self, give: Callable[[bool], None] = trim) -> None:
-        self._give = give
+    def __init__(self, trim: Callable[[bool], None] = trim) -> None:
+        self._trim = trim
         self._wanted = threading.Event()
         self._after_large = False
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="memory", daemon=True)
 
     def start(self) -> None:
-        """Begin to wait for requests."""
+        """Start the thread."""
         self._thread.start()
 
-    def soon(self, after_large: bool = False) -> None:
-        """Give free memory back in a moment, when the request has let go of it."""
+    def request(self, after_large: bool = False) -> None:
+        """Trim memory soon, when the current request has released it."""
         self._after_large |= after_large
         self._wanted.set()
 
     def close(self) -> None:
-        """Wait no longer."""
+        """Stop the thread."""
         self._closed = True
         self._wanted.set()
 
@@ -77,4 +77,4 @@ class Returns:
             time.sleep(_PAUSE)
             self._wanted.clear()
             collect, self._after_large = self._after_large, False
-            self._give(collect)
+            self._trim(collect)

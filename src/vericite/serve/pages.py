@@ -1,4 +1,4 @@
-"""The service's page for people: to ask, to check, and to look at runs; and a run as a file of its own."""
+"""Web pages of the service: ask, check, runs, and a report of a run as a single file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vericite.records import Answer, CheckedRationale, Run
 from vericite.reporting.data import ShownAnswer, make_report
 from vericite.reporting.page import ANSWER, CSS, ELEMENTS, PageParts, make_page, rendered
 from vericite.serve.bodies import RepairedBody
-from vericite.serve.kept import Keepable, RunEntry, title_of
+from vericite.serve.run_store import RunEntry, StoredRun, title_of
 from vericite.serve.service import Service
 
 PageName = Literal["ask", "check", "runs", "run"]
@@ -26,16 +26,16 @@ _EXAMPLES = 3
 
 
 def page_of(service: Service, name: PageName, run: str | None = None, problem: str = "") -> str:
-    """A page.
+    """Render a page.
 
     Args:
-        service: What it asks.
-        name: Which.
-        run: A run that it shows from the start.
-        problem: What it says in place of one.
+        service: The service behind the page.
+        name: Name of the page.
+        run: Id of a run to show on it.
+        problem: Error message to show.
 
     Raises:
-        NoSuchRun: There is none of this id.
+        NoSuchRun: No stored run has this id.
     """
     offer = service.offer
     shown = view_of(service.runs.get(run)) | {"id": run} if run else None
@@ -47,7 +47,7 @@ def page_of(service: Service, name: PageName, run: str | None = None, problem: s
         {"page": name, "run": shown, "documents": offer.limits.documents, "problem": problem},
         name=name,
         title=title,
-        corpora=[(it, _place(place)) for it, place in offer.corpora.items()],
+        corpora=[(corpus, _describe(place)) for corpus, place in offer.corpora.items()],
         models=list(offer.models),
         pubmed="pubmed" in offer.corpora.values(),
         files=_FILES,
@@ -57,21 +57,21 @@ def page_of(service: Service, name: PageName, run: str | None = None, problem: s
 
 
 def login_page(failed: bool = False) -> str:
-    """The page that asks for the token."""
+    """Render the login page."""
     parts = PageParts((CSS, (_OWN, "service.css")), (), asks=True)
     return rendered(_OWN, "login.html.j2", parts, None, title="VeriCite", failed=failed)
 
 
-def view_of(run: Keepable) -> dict[str, Any]:
-    """A run as the script of a page shows it: its answer, and of a repaired one the answer before too."""
+def view_of(run: StoredRun) -> dict[str, Any]:
+    """Return a run in the form that the page's script shows; a repair also has its original answer."""
     views = [_view(item_of(run), _remark(run.answer, run.rationale if isinstance(run, Run) else None))]
     if isinstance(run, RepairedBody):
         views.append(_view(Item(run.original.id, run.original, run.before), ""))
     return {"title": title_of(run), "views": views}
 
 
-def item_of(run: Keepable) -> Item:
-    """A run as a report takes it."""
+def item_of(run: StoredRun) -> Item:
+    """Convert a run to an item of a report."""
     if isinstance(run, Run):
         reasoned = run.rationale.checked if run.rationale else None
         return Item(run.question.id, run.answer, run.checked, changes=run.changes, reasoned=reasoned)
@@ -79,8 +79,8 @@ def item_of(run: Keepable) -> Item:
     return Item(run.answer.id, run.answer, run.checked, changes=changes)
 
 
-def report_of(run: Keepable) -> str:
-    """A run as a page of its own."""
+def report_of(run: StoredRun) -> str:
+    """Render a run as a single HTML file."""
     report = make_report([System("answer", (item_of(run),))], Bootstrap(100, 0))
     return make_page(report, title_of(run)[:200]).html
 
@@ -92,33 +92,33 @@ def _view(item: Item, remark: str) -> dict[str, Any]:
 
 
 def _remark(answer: Answer, reasoned: CheckedRationale | None) -> str:
-    """What is said of an answer as a whole."""
-    said: list[str] = []
+    """Return remarks about the answer as a whole."""
+    remarks: list[str] = []
     if answer.stance is not None:
         places = {document.id: f"[{place}]" for place, document in enumerate(answer.documents, 1)}
         for word, ids in (("yes", answer.stance.yes), ("no", answer.stance.no)):
             if ids:
-                said.append(f"Says {word}: {' '.join(places.get(id, id) for id in ids)}.")
+                remarks.append(f"Says {word}: {' '.join(places.get(id, id) for id in ids)}.")
     if reasoned is not None:
         holding, judged = reasoned.faith
-        said.append(f"Of {judged} steps of the rationale {holding} are faithful to the sources.")
+        remarks.append(f"{holding} of {judged} steps of the rationale are faithful to the sources.")
         if reasoned.verdict:
-            said.append(f"The rationale as a whole: {reasoned.verdict}.")
-    return " ".join(said)
+            remarks.append(f"The rationale as a whole: {reasoned.verdict}.")
+    return " ".join(remarks)
 
 
 def _listed(entry: RunEntry) -> dict[str, Any]:
-    """An entry of the list of runs, as it is printed."""
+    """Return an entry of the list of runs with a readable time."""
     when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return entry.model_dump() | {"when": when}
 
 
-def _place(place: str) -> str:
-    """Where documents are, in words that say no path."""
+def _describe(place: str) -> str:
+    """Describe a corpus without revealing its path."""
     return {
-        "demo": "150 abstracts made up to try it",
-        "pubmed": "live; your question is sent to NCBI",
-    }.get(place, "documents of this service")
+        "demo": "150 made-up abstracts, to try it",
+        "pubmed": "live search; your question is sent to NCBI",
+    }.get(place, "documents on this service")
 
 
 def _examples() -> list[str]:

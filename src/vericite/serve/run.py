@@ -1,4 +1,4 @@
-"""Starting the service: where it listens, who may ask, and how it ends."""
+"""Start and stop the service: its address and access settings."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from vericite.network.access import is_loopback
 from vericite.serve.memory import share_arenas
 from vericite.serve.service import Offer, Service, state_folder
 
-_SHORTEST_TOKEN = 16
+_MIN_TOKEN = 16
 _GRACE = 5
-"""Seconds that requests at work have to end, once the service is told to."""
+"""Seconds that running requests have to finish after the service is asked to stop."""
 _TERMINATED = 143
 _OWN = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the service listens, and what it asks of those who come.
+    """Where the service listens, and what clients must send.
 
     Raises:
-        InputError: Other machines could ask without a token, and nobody said that this is meant.
+        InputError: The token is too short, or other machines could connect without a token and ``insecure`` is off.
     """
 
     host: str = "127.0.0.1"
@@ -38,47 +38,47 @@ class Address:
     insecure: bool = False
 
     def __post_init__(self) -> None:
-        if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
+        if self.token is not None and len(self.token) < _MIN_TOKEN:
             raise InputError(
-                f"expected VERICITE_TOKEN of {_SHORTEST_TOKEN} characters or more; found a shorter one. "
+                f"expected VERICITE_TOKEN with at least {_MIN_TOKEN} characters; found a shorter one. "
                 "Make one: openssl rand -hex 24"
             )
-        if not (self.is_own or self.token or self.insecure):
+        if not (self.is_local or self.token or self.insecure):
             raise InputError(
-                f"expected VERICITE_TOKEN beside --host {self.host}, where other machines can ask; found none. Set it "
-                "to a long secret (openssl rand -hex 24), or say --insecure"
+                f"expected VERICITE_TOKEN with --host {self.host}, which other machines can reach; found none. Set it "
+                "to a long secret (openssl rand -hex 24), or pass --insecure"
             )
 
     @property
-    def is_own(self) -> bool:
-        """Whether only this machine can ask."""
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
         return is_loopback(self.host)
 
     @property
     def names(self) -> frozenset[str]:
-        """The host names that requests may be meant for; empty for all, where nobody said which."""
-        if self.is_own or self.hosts:
+        """Allowed host names of requests (empty: all)."""
+        if self.is_local or self.hosts:
             return _OWN | frozenset(name.lower() for name in self.hosts) | {self.host.lower()}
         return frozenset()
 
     @property
-    def remarks(self) -> list[str]:
-        """What whoever starts it should know."""
+    def warnings(self) -> list[str]:
+        """Warnings about access."""
         lines: list[str] = []
-        if self.insecure and not self.is_own and not self.token:
-            lines.append("WARNING: anybody who reaches this machine can ask, read runs and spend your models' money")
-        if not self.is_own and not self.hosts:
-            lines.append("requests for any host name are answered; --allow-host NAME narrows that")
-        if not self.is_own:
+        if self.insecure and not self.is_local and not self.token:
+            lines.append("WARNING: anyone who can reach this machine can ask, read runs and spend money on your models")
+        if not self.is_local and not self.hosts:
+            lines.append("requests for any host name are answered; restrict them with --allow-host NAME")
+        if not self.is_local:
             lines.append("requests are not encrypted: put a proxy with TLS in front")
         return lines
 
 
 def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str], object]) -> None:
-    """Serve until the process is told to end; what is at work then has five seconds.
+    """Serve until the process is asked to stop; running requests then have five seconds to finish.
 
     Raises:
-        InputError: The address cannot be had.
+        InputError: The service cannot listen at the address.
         MissingExtraError: FastAPI or uvicorn is not installed.
     """
     try:
@@ -91,7 +91,7 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
             raise
         raise MissingExtraError("serve", "The service") from None
     share_arenas()
-    listening = _listening(address)
+    listening = _listen(address)
     host, port = listening.getsockname()[:2]
     service = Service(offer, state_folder(state))
     LimitedProtocol.most = allowed_connections()
@@ -107,15 +107,15 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
         lifespan="on",
         proxy_headers=False,
     )
-    say(f"VeriCite at http://{f'[{host}]' if ':' in str(host) else host}:{port}/  (Ctrl-C ends it)")
+    say(f"VeriCite at http://{f'[{host}]' if ':' in str(host) else host}:{port}/  (Ctrl-C stops it)")
     try:
         Server(config).run(sockets=[listening])
     finally:
-        _leave()
+        _exit_if_blocked()
 
 
-def _leave() -> None:
-    """End now where a request's thread still waits for a model that does not answer: Python would wait with it."""
+def _exit_if_blocked() -> None:
+    """Exit at once if a request still waits for a model that does not answer; Python would wait for its thread."""
     threads = [thread for thread in threading.enumerate() if thread.name.startswith("request")]
     end = time.monotonic() + 1
     for thread in threads:
@@ -125,7 +125,7 @@ def _leave() -> None:
         os._exit(_TERMINATED)
 
 
-def _listening(address: Address) -> socket.socket:
+def _listen(address: Address) -> socket.socket:
     try:
         family, kind, proto, _, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, proto)
@@ -135,6 +135,6 @@ def _listening(address: Address) -> socket.socket:
     except OSError as error:
         raise InputError(
             f"expected to listen at {address.host}, port {address.port}; found: {error.strerror or error}. "
-            "Name another: --port"
+            "Choose another port with --port"
         ) from None
     return made

@@ -1,4 +1,4 @@
-"""What the service does, apart from HTTP: the same calls as the commands, over one shared judge, kept in a folder."""
+"""The service without HTTP: the same calls as the commands, with one shared judge and stored runs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from vericite.records import (
 )
 from vericite.reporting.data import ShownAnswer
 from vericite.serve.bodies import (
-    MOST_ID,
-    MOST_TITLE,
+    MAX_ID,
+    MAX_TITLE,
     AnswerBody,
     AskBody,
     Checked,
@@ -50,8 +50,8 @@ from vericite.serve.bodies import (
     SearchFound,
     SourceBody,
 )
-from vericite.serve.engine import SharedJudge, go_on
-from vericite.serve.kept import KeptRuns
+from vericite.serve.engine import SharedJudge, check_stopped
+from vericite.serve.run_store import RunStore
 from vericite.serve.upload_process import DOCUMENT
 from vericite.serve.uploads import UploadReaders
 from vericite.text.citations import parse_answer
@@ -59,40 +59,40 @@ from vericite.text.sentences import split_sentences
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.verifier import Verifier
 
-Tell = Callable[[str, dict[str, Any]], None]
-"""Called with what happened and what about it, as an answer comes into being."""
+Emit = Callable[[str, dict[str, Any]], None]
+"""Receives the name and data of each event while an answer is made."""
 
 _ADDRESS = re.compile(r"https?://[^\s,;?]+")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SENTENCE = 80
-"""Characters of a source's sentence, to estimate how many there are."""
-_MOST_PROBLEMS = 1_000
-"""Problems of a file, after which no more of it is read."""
+"""Assumed characters per sentence of a source, to estimate the number of sentences."""
+_MAX_PROBLEMS = 1_000
+"""Problems in a file after which reading stops."""
 _LONG = 20
-"""Sentences of an answer from which on it is not judged all at once."""
+"""Sentences above which an answer is judged claim by claim."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may ask for.
+    """Limits of the service. Each is a maximum.
 
     Attributes:
-        body: Bytes of a request.
-        body_seconds: What sending it may take.
-        upload: Bytes of a file.
-        documents: Documents of a request.
-        characters: Characters of all its documents.
-        sentences: Sentences of an answer.
-        pairs: Pairs of an answer's sentence and a source's sentence that a request has judged, estimated beforehand.
-        job_pairs: The same of an item of a job, which no one waits for.
-        running: Requests at work at a time.
-        waiting: Requests that wait for their turn; more are sent away.
-        seconds: What one may take.
-        rate: Requests a minute of one client.
-        items: Items of a job.
-        job_documents: Documents of all items of a job.
-        waiting_bytes: Bytes of all jobs that are not done; more are refused.
-        kept_bytes: Bytes of all jobs; the oldest that are done go first.
+        body: Bytes of a request body.
+        body_seconds: Seconds to send a body.
+        upload: Bytes of an uploaded file.
+        documents: Documents in a request.
+        characters: Characters of all documents in a request.
+        sentences: Sentences in an answer.
+        pairs: Pairs of a sentence and a source sentence to judge in a request, as estimated beforehand.
+        job_pairs: The same limit for an item of a job.
+        running: Requests that run at a time.
+        waiting: Requests that wait; further ones are refused.
+        seconds: Seconds that a request may take.
+        rate: Requests per minute and client.
+        items: Items in a job.
+        job_documents: Documents in all items of a job.
+        waiting_bytes: Bytes of all unfinished jobs; further jobs are refused.
+        kept_bytes: Bytes of all jobs; the oldest finished jobs are deleted first.
     """
 
     body: int = 16_000_000
@@ -115,13 +115,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Offer:
-    """What the service has.
+    """What the service offers.
 
     Attributes:
-        plan: What requests change a little of.
-        corpora: Places of documents by the names that requests use.
+        plan: Default settings of requests.
+        corpora: Document sources by the names that requests use.
         models: Language models by the names that requests use.
-        limits: What requests may ask for.
+        limits: Limits of requests.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -131,10 +131,10 @@ class Offer:
 
 
 def state_folder(named: Path | None) -> Path:
-    """The folder in which runs and jobs are kept; made where it is not there.
+    """Return the folder for runs and jobs; create it if needed.
 
     Raises:
-        InputError: There is none that can be written.
+        InputError: The folder cannot be created.
     """
     usual = default_cache_folder()
     folder = named or (usual / "serve" if usual else Path(tempfile.gettempdir()) / f"vericite-serve-{os.getuid()}")
@@ -143,89 +143,91 @@ def state_folder(named: Path | None) -> Path:
             (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InputError(
-            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Name one: --state"
+            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Choose one with --state"
         ) from None
     return folder
 
 
 class Service:
-    """One engine and all that asks it. Its methods are called from many threads."""
+    """The calls of the service. Its methods are thread-safe."""
 
     def __init__(self, offer: Offer, state: Path) -> None:
         self.offer = offer
         self.state = state
-        self.runs = KeptRuns(state / "runs")
+        self.runs = RunStore(state / "runs")
         self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
         self.readers = UploadReaders()
         self._making = Lock()
-        # By their JSON: a plan is no key.
+        # Cached by the JSON of a plan, since a plan is not hashable.
         self._verifier = lru_cache(maxsize=32)(self._make_verifier)
         self._repairer = lru_cache(maxsize=32)(self._make_repairer)
         self._pipeline = lru_cache(maxsize=32)(self._make_pipeline)
 
     def warm(self) -> None:
-        """Load what a first question needs, so that it need not wait."""
+        """Load everything that the first request needs."""
         self.readers.warm()
         self.pipeline(self.offer.plan)
         Embedder.shared().embed(["warm"])
         source = SourceBody(id="1", text="It works in adults.")
         self.check(AnswerBody(answer="It works [1].", documents=(source,)), keep=False)
-        # What costs money, or leaves this machine, waits until somebody asks.
+        # A language model costs money or sends data out, so it is not called before the first request.
         if self.offer.plan.answer.llm is None:
             self.ask(AskBody(question="Does it work?", documents=(source, SourceBody(id="2", text="It rains."))))
 
     def close(self) -> None:
-        """Judge no more."""
+        """Stop the judge and the upload readers."""
         self.judge.close()
         self.readers.close()
 
-    # What requests are answered with.
+    # Calls of requests.
 
-    def ask(self, body: AskBody, tell: Tell | None = None, view: bool = False) -> Run:
-        """Answer a question, telling what happens meanwhile; with ``view`` also as the page shows it.
+    def ask(self, body: AskBody, emit: Emit | None = None, view: bool = False) -> Run:
+        """Answer a question and emit events; with ``view`` also the events of the web page.
 
         Raises:
-            LLMError: The language model gave no answer.
+            LLMError: The language model returned no answer.
         """
         plan = self._plan(body)
         if body.documents:
-            _stage(tell)("read", None)
+            _stage_callback(emit)("read", None)
             documents = self._documents(body.documents)
             made = build(plan, judge=self.judge, documents=documents)
         else:
             made = self.pipeline(plan)
         question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
         try:
-            run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell, view) if tell else None)
+            run = made.run(
+                question, plan.search.depth(), _stage_callback(emit), _RunEvents(emit, view) if emit else None
+            )
             if run.answer.failed is not None:
                 raise LLMError(run.answer.failed)
         except LLMError as error:
-            # Where its server is concerns nobody outside.
+            # Clients must not learn the address of the model's server.
             raise LLMError(_ADDRESS.sub(body.model or "the model", str(error))) from None
-        if tell:
+        if emit:
             for change in run.changes:
-                tell("repair", change.model_dump(mode="json"))
+                emit("repair", change.model_dump(mode="json"))
         return run
 
     def check(
         self,
         body: AnswerBody,
-        tell: Tell | None = None,
+        emit: Emit | None = None,
         keep: bool = True,
         view: bool = False,
-        most_pairs: int | None = None,
+        max_pairs: int | None = None,
     ) -> Checked:
-        """Judge the citations of an answer, telling what is found meanwhile."""
-        verifier = self.verifier(body.plan.over(self.offer.plan).check)
+        """Judge the citations of an answer and emit each verdict."""
+        verifier = self.verifier(body.plan.apply_to(self.offer.plan).check)
         answer = self._answer(body)
-        self._refuse_work(answer, most=most_pairs)
-        if tell:
-            watch = _Telling(tell, view)
+        self._check_size(answer, max_pairs=max_pairs)
+        if emit:
+            watch = _RunEvents(emit, view)
             watch.answer(answer)
             checked = verifier.verify_stepwise(answer, watch.verdict)
         elif len(answer.claims) > _LONG:
-            # Claim by claim, so that one that is left is left soon, also while nothing is judged.
-            checked = verifier.verify_stepwise(answer, lambda _: go_on())
+            # Claim by claim, so that a stopped request ends soon, even while nothing is judged.
+            checked = verifier.verify_stepwise(answer, lambda _: check_stopped())
         else:
             checked = next(iter(verifier.verify([answer])))
         made = Checked(run="", answer=answer, checked=checked)
@@ -233,28 +235,28 @@ class Service:
 
     def attribute(self, body: AnswerBody) -> Attribution:
         """Find the sources of the sentences of an answer."""
-        plan = body.plan.over(self.offer.plan)
-        by = default_attributor(plan.check.protocol, plan.check.judge)
-        attributor = load_attributor(by, protocol_of(plan.check, self.judge))
+        plan = body.plan.apply_to(self.offer.plan)
+        name = default_attributor(plan.check.protocol, plan.check.judge)
+        attributor = load_attributor(name, protocol_of(plan.check, self.judge))
         answer = self._answer(body)
-        self._refuse_work(answer, with_all=True)
+        self._check_size(answer, with_all=True)
         return attributor.attribution(answer, keep=False)
 
     def repair(self, body: AnswerBody) -> RepairedBody:
-        """Mend the citations of an answer that are rejected."""
-        return self._repaired(self._answer(body), body.plan.over(self.offer.plan))
+        """Repair the rejected citations of an answer."""
+        return self._repaired(self._answer(body), body.plan.apply_to(self.offer.plan))
 
     def repair_run(self, id: str) -> RepairedBody:
-        """Mend the answer of a run.
+        """Repair the answer of a run.
 
         Raises:
-            NoSuchRun: There is none of this id.
+            NoSuchRun: No stored run has this id.
         """
         return self._repaired(self.runs.get(id).answer, self.offer.plan)
 
     def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
-        # What a rejected sentence should have cited is looked for in all sources.
-        self._refuse_work(answer, with_all=True)
+        # Repair compares a rejected sentence with all sources.
+        self._check_size(answer, with_all=True)
         with self._making:
             repairer = self._repairer(to_json(plan))
         before = next(iter(repairer.verifier.verify([answer])))
@@ -281,12 +283,12 @@ class Service:
         return SearchFound(evidence=search.find(question, body.k).usable_first)
 
     def documents_in(self, name: str, content: bytes) -> tuple[list[Document], list[str]]:
-        """The documents of a file that was sent, and what is wrong with the rest of it.
+        """Read an uploaded file and return its documents and the problems in the rest of it.
 
         Raises:
-            InputError: It holds none, or is of no form known.
+            InputError: The file has no documents, or is of an unknown format.
         """
-        # The name is a text, and no path: only its ending is looked at.
+        # The name is text, never a path: only its extension is used.
         shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
         folder = _upload_folder()
         path = folder / f"upload{Path(shown).suffix[:10]}"
@@ -295,16 +297,16 @@ class Service:
             documents: list[Document] = []
             problems: list[str] = []
             left = self.offer.limits.characters
-            for what, value in self.readers.read(path, Path(shown).stem or shown, go_on):
+            for what, value in self.readers.read(path, Path(shown).stem or shown, check_stopped):
                 if what == DOCUMENT:
                     item = Document.model_validate_json(json.dumps(value))
                     documents.append(item)
                     left -= len(item.text) + len(item.title or "") + len(item.id)
-                    self._refuse_long(item, shown)
+                    self._check_lengths(item, shown)
                 else:
                     problems.append(str(value).replace(str(path), shown))
-                    if len(problems) >= _MOST_PROBLEMS:
-                        problems.append(f"expected at most {_MOST_PROBLEMS:,} problems; the rest was not read")
+                    if len(problems) >= _MAX_PROBLEMS:
+                        problems.append(f"expected at most {_MAX_PROBLEMS:,} problems; the rest was not read")
                         break
                 if len(documents) > self.offer.limits.documents:
                     most = self.offer.limits.documents
@@ -323,28 +325,28 @@ class Service:
         return documents, problems
 
     @staticmethod
-    def _refuse_long(document: Document, shown: str) -> None:
-        """Refuse an upload's document that no request could bring back.
+    def _check_lengths(document: Document, shown: str) -> None:
+        """Refuse an uploaded document that a request could not contain.
 
         Raises:
             InputError: Its id or title is too long.
         """
-        for name, text, most in (("id", document.id, MOST_ID), ("title", document.title or "", MOST_TITLE)):
+        for name, text, most in (("id", document.id, MAX_ID), ("title", document.title or "", MAX_TITLE)):
             if len(text) > most:
                 raise InputError(
-                    f"expected documents with a {name} of at most {most:,} characters; found one of {len(text):,} in "
-                    f"{shown}"
+                    f"expected documents with a {name} of at most {most:,} characters; found one with {len(text):,} "
+                    f"in {shown}"
                 )
 
-    # Parts, made once.
+    # Cached parts.
 
     def pipeline(self, plan: Plan) -> Pipeline:
-        """The pipeline of a plan; one that was made is kept."""
+        """Return the pipeline of a plan, from the cache if possible."""
         with self._making:
             return self._pipeline(to_json(plan))
 
     def verifier(self, plan: CheckPlan) -> Verifier:
-        """The verifier of a plan; one that was made is kept."""
+        """Return the verifier of a plan, from the cache if possible."""
         with self._making:
             return self._verifier(to_json(plan))
 
@@ -360,11 +362,11 @@ class Service:
     def _plan(self, body: AskBody | SearchBody) -> Plan:
         base = self.offer.plan
         if body.documents:
-            # The service's own conditions are on its corpora.
+            # The service's search filters apply to its corpora only.
             base = base.model_copy(update={"search": base.search.unfiltered})
         if isinstance(body, AskBody) and body.plan.answer.get("rationale") and not (body.model or base.answer.llm):
-            raise InputError("expected model beside plan.answer.rationale; found none. Name a model of the service")
-        plan = body.plan.over(base)
+            raise InputError("expected model with plan.answer.rationale; found none. Name a model of the service")
+        plan = body.plan.apply_to(base)
         name = body.corpus or next(iter(self.offer.corpora))
         if name not in self.offer.corpora:
             raise UnknownNameError("corpus", name[:100], self.offer.corpora)
@@ -386,12 +388,12 @@ class Service:
             raise InputError(f"expected at most {limits.characters:,} characters of documents; found {characters:,}")
         counted = Counter(source.id for source in given)
         if twice := next((id for id, count in counted.items() if count > 1), None):
-            raise InputError(f"expected documents with ids of their own; found {twice[:80]!r} twice")
+            raise InputError(f"expected documents with different ids; found {twice[:80]!r} twice")
         known = known_retractions()
-        return tuple(known.flagged(source.document()) for source in given)
+        return tuple(known.flagged(source.to_document()) for source in given)
 
     def _answer(self, body: AnswerBody) -> Answer:
-        documents = self._of_pubmed(body.pmids) if body.pmids else self._documents(body.documents)
+        documents = self._pubmed_documents(body.pmids) if body.pmids else self._documents(body.documents)
         answer = parse_answer(body.id, body.answer, documents, body.question)
         if len(answer.claims) > self.offer.limits.sentences:
             raise InputError(
@@ -399,49 +401,51 @@ class Service:
             )
         return answer
 
-    def _refuse_work(self, answer: Answer, with_all: bool = False, most: int | None = None) -> None:
-        """Refuse an answer that would be worked on for longer than a request may take.
+    def _check_size(self, answer: Answer, with_all: bool = False, max_pairs: int | None = None) -> None:
+        """Refuse an answer that would take longer than a request may.
 
         Args:
             answer: The answer.
-            with_all: Whether each sentence is compared with all sources, not only with those that it cites.
-            most: The most pairs; None for those of a request.
+            with_all: Whether each sentence is compared with all sources, not only the cited ones.
+            max_pairs: Maximum number of pairs (None: the limit of a request).
 
         Raises:
-            InputError: There are more.
+            InputError: The answer has too many pairs.
         """
-        most = self.offer.limits.pairs if most is None else most
+        max_pairs = self.offer.limits.pairs if max_pairs is None else max_pairs
         sentences = {document.id: 1 + len(document.text) // _SENTENCE for document in answer.documents}
         pairs = sum(
             sum(sentences.values())
             if with_all
-            else sum(sentences.get(id, 0) for id in {one.document for one in claim.citations if one.document})
+            else sum(
+                sentences.get(id, 0) for id in {citation.document for citation in claim.citations if citation.document}
+            )
             for claim in answer.claims
         )
-        if pairs > most:
+        if pairs > max_pairs:
             raise InputError(
-                f"expected an answer with at most {most:,} pairs of a sentence and a sentence of its sources; found "
-                f"about {pairs:,}. Send fewer sentences or sources at a time, or a job (/v1/jobs)"
+                f"expected an answer with at most {max_pairs:,} pairs of a sentence and a source sentence; found about "
+                f"{pairs:,}. Send fewer sentences or sources at a time, or a job (/v1/jobs)"
             )
 
-    def _of_pubmed(self, pmids: Sequence[str]) -> tuple[Document, ...]:
+    def _pubmed_documents(self, pmids: Sequence[str]) -> tuple[Document, ...]:
         from vericite.corpus.entrez.client import Entrez
 
         if "pubmed" not in self.offer.corpora.values():
-            raise InputError("expected documents; found pmids, and this service does not ask PubMed")
+            raise InputError("expected documents; found pmids, and this service does not use PubMed")
         if len(pmids) > self.offer.limits.documents:
             raise InputError(f"expected at most {self.offer.limits.documents} PMIDs; found {len(pmids):,}")
         found = {document.pmid: document for batch in Entrez().batches(pmids) for document in batch.documents}
         if missing := [pmid for pmid in pmids if pmid not in found]:
-            raise InputError(f"expected articles of PubMed; found none for {', '.join(missing[:5])}")
+            raise InputError(f"expected PMIDs of PubMed articles; found no article for {', '.join(missing[:5])}")
         return tuple(found[pmid] for pmid in pmids)
 
 
 def _upload_folder() -> Path:
-    """A new folder for a file that was sent.
+    """Create a folder for an uploaded file.
 
     Raises:
-        NotWritten: There is no room for one.
+        NotWritten: The folder cannot be created.
     """
     try:
         return Path(tempfile.mkdtemp(prefix="vericite-upload-"))
@@ -449,57 +453,57 @@ def _upload_folder() -> Path:
         raise NotWritten(f"expected a folder for temporary files; found: {error.strerror}", error) from None
 
 
-class _Telling:
-    """Tells of a run as events, and stops it where nobody listens any more."""
+class _RunEvents:
+    """Emits the events of a run, and stops the run if its request was stopped."""
 
-    def __init__(self, tell: Tell, view: bool = False) -> None:
-        self._tell = tell
+    def __init__(self, emit: Emit, view: bool = False) -> None:
+        self._emit = emit
         self._view = view
         self._shown: ShownAnswer | None = None
         self._written, self._drafted = "", 0
 
     def evidence(self, found: FoundEvidence) -> None:
-        go_on()
-        self._tell("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
+        check_stopped()
+        self._emit("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
 
     def piece(self, text: str) -> None:
-        """Tell of each sentence as soon as another follows; what was thought aloud is none.
+        """Emit each sentence as soon as the next begins; skip the model's thinking.
 
         Raises:
-            Stopped: Nobody listens any more; the model is left.
+            Stopped: The request was stopped.
         """
-        go_on()
+        check_stopped()
         self._written += text
         if any(char in text for char in ".!?]\n"):
             body = _THOUGHT.sub("", self._written)
             done = [body[span.slice] for span in split_sentences(body)[:-1]]
             for number, sentence in enumerate(done[self._drafted :], self._drafted):
-                self._tell("sentence", {"number": number, "text": sentence, "draft": True})
+                self._emit("sentence", {"number": number, "text": sentence, "draft": True})
             self._drafted = max(self._drafted, len(done))
 
     def answer(self, answer: Answer) -> None:
-        go_on()
+        check_stopped()
         if answer.failed is not None:
             return
-        self._tell("answer", {"sentences": len(answer.claims)})
+        self._emit("answer", {"sentences": len(answer.claims)})
         for number, claim in enumerate(answer.claims):
             text = answer.text[claim.span.slice]
-            self._tell("sentence", {"number": number, "start": claim.span.start, "text": text})
+            self._emit("sentence", {"number": number, "start": claim.span.start, "text": text})
         if self._view:
             documents: dict[str, dict[str, Any]] = {}
             self._shown = ShownAnswer(answer, documents)
             row = self._shown.row(Item(answer.id, answer))
             for claim in row["claims"]:
                 claim["kind"] = "pending" if claim["cites"] else claim["kind"]
-            self._tell("view", {"answer": row, "documents": documents})
+            self._emit("view", {"answer": row, "documents": documents})
 
     def verdict(self, result: Verdict | VerificationFailure) -> None:
-        go_on()
+        check_stopped()
         label = result.label if isinstance(result, Verdict) else None
         kind = "failed" if label is None else "abstained" if getattr(result, "abstained", False) else label
-        self._tell("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
+        self._emit("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
         if self._shown is not None:
-            self._tell("judged", self._shown.judged(result))
+            self._emit("judged", self._shown.judged(result))
 
 
 def _shown(hit: Evidence) -> dict[str, Any]:
@@ -515,11 +519,11 @@ def _shown(hit: Evidence) -> dict[str, Any]:
     }
 
 
-def _stage(tell: Tell | None) -> Callable[[str, float | None], None]:
+def _stage_callback(emit: Emit | None) -> Callable[[str, float | None], None]:
     def on_stage(stage: str, seconds: float | None) -> None:
-        go_on()
-        if tell is not None:
-            tell("stage", {"stage": stage, "seconds": seconds})
+        check_stopped()
+        if emit is not None:
+            emit("stage", {"stage": stage, "seconds": seconds})
 
     return on_stage
 

@@ -1,4 +1,4 @@
-"""Requests at work: so many at a time, told of event by event, and stopped when nobody listens any more."""
+"""Running requests: limits on their number, their events, and stopping them when no client listens."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from vericite.errors import EntrezError, InputError, LLMError, MissingExtraError
 from vericite.serve.engine import OUT_OF_TIME, Stopped, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.jobs import NoSuchJob
-from vericite.serve.kept import NoSuchRun
-from vericite.serve.service import Tell
+from vericite.serve.run_store import NoSuchRun
+from vericite.serve.service import Emit
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 PATIENCE = 60
-"""Seconds that work goes on for a client that comes back, after it went away."""
-_KEPT_SECONDS, _MOST_KEPT = 300, 200
+"""Seconds that work continues without a client, so that one can reconnect."""
+_KEPT_SECONDS, _MAX_KEPT = 300, 200
 _CANCELLED = "cancelled"
 _OVER = 5
-"""Seconds beyond its time that work is waited for, before its client is told that it failed."""
+"""Seconds beyond its time limit to wait for work, before its client gets an error."""
 
 
 def status_of(error: BaseException) -> int:
-    """The status that an error is told with."""
+    """Return the HTTP status of an error."""
     if isinstance(error, (NoSuchRun, NoSuchJob, NoSuchStream)):
         return 404
     if isinstance(error, NotWritten):
@@ -48,13 +48,13 @@ def status_of(error: BaseException) -> int:
     return 504 if isinstance(error, Stopped) else 500
 
 
-def told(error: BaseException) -> dict[str, Any]:
-    """An error as it is told; of one that is not ours nothing but that it happened."""
+def error_body(error: BaseException) -> dict[str, Any]:
+    """Return an error as JSON; unexpected errors reveal no details."""
     if isinstance(error, NotWritten):
         # Clients must not learn where the service keeps its files.
         _LOG.warning("a request failed: %s", error)
-        found = "that it is full" if error.is_full else "that it cannot"
-        message = f"expected a service that can write to its disk; found {found}. Tell whoever runs it"
+        found = "a full disk" if error.is_full else "that it cannot"
+        message = f"expected a service that can write to its disk; found {found}. Contact its operator"
     elif isinstance(error, (VeriCiteError, Stopped)):
         message = str(error) or OUT_OF_TIME
     else:
@@ -64,15 +64,15 @@ def told(error: BaseException) -> dict[str, Any]:
 
 
 class NoSuchStream(InputError):
-    """There is no stream of an id."""
+    """No recent stream has this id."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"expected the id of a stream of the last minutes; found {id[:40]!r}. Ask again")
+        super().__init__(f"expected the id of a recent stream; found {id[:40]!r}. Ask again")
 
 
 @dataclass
 class Turns:
-    """Requests at work in threads, so many at a time; some wait, and more are sent away."""
+    """Runs requests in a limited number of threads; some more may wait, and the rest are refused."""
 
     running: int
     waiting: int
@@ -83,10 +83,10 @@ class Turns:
         self.work: set[Work] = set()
 
     def take(self) -> Work:
-        """Work for a request.
+        """Create the work of a new request.
 
         Raises:
-            Refused: There is too much of it.
+            Refused: Too many requests run or wait.
         """
         if len(self.work) >= self.running + self.waiting:
             raise Refused(429, "expected fewer requests at a time; ask again later", {"retry-after": "2"})
@@ -96,20 +96,20 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Work]:
-        """The work of a request; when this ends, whatever it still does is stopped."""
+        """Create the work of a new request, and stop it on exit."""
         work = self.take()
         try:
             yield work
         finally:
-            work.stop("the client went away")
+            work.stop("the client disconnected")
             self.work.discard(work)
 
     def start(self, work: Work, call: Callable[[], _T]) -> asyncio.Future[_T]:
-        """Do something in a thread, as part of a request."""
+        """Run a call in a thread, as part of a request."""
 
         def run() -> _T:
             with at_work(work):
-                work.go_on()
+                work.check_stopped()
                 return call()
 
         return asyncio.get_running_loop().run_in_executor(self.pool, copy_context().run, run)
@@ -117,12 +117,12 @@ class Turns:
 
 @dataclass(eq=False)
 class Stream:
-    """The events of a request, which any number of clients may read, from the beginning or from where they were.
+    """The events of a request. Any number of clients can read them, from the beginning or from a given event.
 
     Attributes:
-        id: By which it is found again.
-        work: What makes the events.
-        patience: Seconds that the work goes on while nobody listens.
+        id: Id for reconnecting.
+        work: The work that makes the events.
+        patience: Seconds that the work continues while no client listens.
     """
 
     id: str
@@ -135,33 +135,33 @@ class Stream:
     _more: asyncio.Event = field(default_factory=asyncio.Event)
 
     def put(self, name: str, data: str) -> None:
-        """One more event; nothing after the last."""
+        """Add an event, unless the stream has ended."""
         if self.ended is None:
             self._events.append(f"id: {len(self._events) + 1}\nevent: {name}\ndata: {data}\n\n")
             self.wake()
 
     def end(self) -> None:
-        """There are no more events."""
+        """End the stream."""
         self.ended = self.ended or time.monotonic()
         self.wake()
 
     def cancel(self) -> None:
-        """Do no more, unless all is done."""
+        """Stop the work, unless it has finished."""
         if self.ended is None:
             self.work.stop(_CANCELLED)
 
     @property
     def cancelled(self) -> bool:
-        """Whether its work was ended by ``cancel``."""
+        """Whether ``cancel`` stopped the work."""
         return self.work.reason == _CANCELLED
 
     def wake(self) -> None:
-        """Let everybody look who waits for events."""
+        """Wake all readers."""
         self._more.set()
         self._more = asyncio.Event()
 
     async def read(self, after: int = 0) -> AsyncGenerator[str]:
-        """The events after some, those to come too."""
+        """Yield the events after a number, including future ones."""
         self._listeners += 1
         try:
             yield ": begun\n\n"
@@ -176,57 +176,57 @@ class Stream:
                 try:
                     await asyncio.wait_for(more.wait(), 10)
                 except TimeoutError:
-                    # So that whoever stands between does not take the stream for dead.
+                    # Keeps proxies from closing the stream.
                     yield ": waiting\n\n"
         finally:
             self._listeners -= 1
             self._left_at = time.monotonic()
             if not self.patience:
-                self.leave()
+                self.stop_if_abandoned()
             else:
-                asyncio.get_running_loop().call_later(self.patience, self.leave)
+                asyncio.get_running_loop().call_later(self.patience, self.stop_if_abandoned)
 
-    def leave(self) -> None:
-        """Stop the work if nobody came back."""
+    def stop_if_abandoned(self) -> None:
+        """Stop the work if no client has reconnected."""
         if self.ended is None and not self._listeners and time.monotonic() - self._left_at >= self.patience * 0.99:
-            self.work.stop("the client went away")
+            self.work.stop("the client disconnected")
 
 
 class Streams:
-    """The streams of the last minutes."""
+    """The recent streams."""
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._streams: dict[str, Stream] = {}
 
-    def begin(self, call: Callable[[Tell], str], patience: float = 0) -> Stream:
-        """Begin to work.
+    def begin(self, call: Callable[[Emit], str], patience: float = 0) -> Stream:
+        """Start work in a thread and return its stream.
 
         Args:
-            call: Does the work, tells of it, and gives the data of the last event.
-            patience: Seconds that it goes on while nobody listens.
+            call: Does the work, emits events, and returns the data of the last event.
+            patience: Seconds that the work continues while no client listens.
 
         Raises:
-            Refused: There is too much to do.
+            Refused: Too many requests run or wait.
         """
         loop = asyncio.get_running_loop()
         stream = Stream(uuid.uuid4().hex, self._turns.take(), patience)
 
-        def soon(act: Callable[..., None], *values: str) -> None:
-            # The loop may be gone, with everyone who listened.
+        def call_soon(act: Callable[..., None], *values: str) -> None:
+            # The loop may be closed already.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(act, *values)
 
         def run() -> None:
             try:
-                soon(stream.put, "done", call(lambda name, it: soon(stream.put, name, json.dumps(it))))
-            except BaseException as error:  # whatever it was, the stream says so and ends
-                soon(stream.put, "error", json.dumps(told(error)))
+                call_soon(stream.put, "done", call(lambda name, value: call_soon(stream.put, name, json.dumps(value))))
+            except BaseException as error:  # any error is the last event of the stream
+                call_soon(stream.put, "error", json.dumps(error_body(error)))
 
         def finished(done: asyncio.Future[None]) -> None:
             self._turns.work.discard(stream.work)
             if not done.cancelled() and (error := done.exception()) is not None:
-                stream.put("error", json.dumps(told(error)))
+                stream.put("error", json.dumps(error_body(error)))
             stream.end()
 
         def out_of_time() -> None:
@@ -238,14 +238,14 @@ class Streams:
         loop.call_later(self._turns.seconds + _OVER, out_of_time)
         if patience:
             self._keep(stream)
-            loop.call_later(patience, stream.leave)
+            loop.call_later(patience, stream.stop_if_abandoned)
         return stream
 
     def find(self, id: str) -> Stream:
-        """A stream that was begun with patience.
+        """Return a recent stream that clients can reconnect to.
 
         Raises:
-            NoSuchStream: There is none of this id.
+            NoSuchStream: No recent stream has this id.
         """
         try:
             return self._streams[id]
@@ -254,8 +254,9 @@ class Streams:
 
     def _keep(self, stream: Stream) -> None:
         now = time.monotonic()
-        old = [id for id, it in self._streams.items() if it.ended is not None and now - it.ended > _KEPT_SECONDS]
-        over = [id for id, it in self._streams.items() if it.ended is not None][:-_MOST_KEPT]
+        ended = {id: stream.ended for id, stream in self._streams.items() if stream.ended is not None}
+        old = [id for id, at in ended.items() if now - at > _KEPT_SECONDS]
+        over = list(ended)[:-_MAX_KEPT]
         for id in {*old, *over}:
             del self._streams[id]
         self._streams[stream.id] = stream

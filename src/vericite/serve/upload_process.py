@@ -1,7 +1,7 @@
-"""Reads a file that was sent, in a process of its own: one that fills the memory or never ends can be ended.
+"""Program that reads an uploaded file in its own process, so that it can be killed if it needs too much memory or time.
 
-``vericite.serve.uploads`` runs this as a program. It gets one line of JSON, which says what to read, and prints a line
-for each document and each problem.
+``vericite.serve.uploads`` runs it. It reads one line of JSON with the path and limits, and prints a line for each
+document and each problem.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from vericite.errors import InputError, MissingExtraError, RecordError
 from vericite.records import Document, to_json
 
 DOCUMENT, PROBLEM, ERROR, ABSENT, END = "document", "problem", "error", "absent", "end"
-"""What a line says: a document, a record that cannot be used, why the file cannot be read, what is not installed."""
+"""Kinds of printed lines: a document, an unusable record, an unreadable file, a missing extra, the end."""
 
 
 def main() -> None:
-    """Read what the first line of the standard input asks for."""
+    """Read the file named by the first line of standard input."""
     line = sys.stdin.readline()
     if not line:
         return  # the service ended without a file for this process
@@ -30,29 +30,29 @@ def main() -> None:
     try:
         for item in documents_in(Path(wanted["path"]), name=wanted["name"]):
             if isinstance(item, Document):
-                _say(DOCUMENT, json.loads(to_json(item)))
+                _print_line(DOCUMENT, json.loads(to_json(item)))
             elif isinstance(item, RecordError):
-                _say(PROBLEM, str(item))
+                _print_line(PROBLEM, str(item))
     except MissingExtraError as error:
-        _say(ABSENT, [error.extra, error.purpose])
+        _print_line(ABSENT, [error.extra, error.purpose])
     except UnknownForm as error:
-        _say(ERROR, error.without_options)
+        _print_line(ERROR, error.without_options)
     except InputError as error:
-        _say(ERROR, str(error))
+        _print_line(ERROR, str(error))
     else:
-        _say(END, None)
+        _print_line(END, None)
 
 
-def _limit(most_bytes: int, seconds: int) -> None:
-    """Limit memory and time, where the system can; the time also holds where no one is left to end this process."""
+def _limit(max_bytes: int, seconds: int) -> None:
+    """Limit memory and time, if the system supports it; the time limit also applies if the service is gone."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
 
 
-def _say(what: str, value: Any) -> None:
+def _print_line(what: str, value: Any) -> None:
     sys.stdout.write(f"{json.dumps([what, value])}\n")
     sys.stdout.flush()
 

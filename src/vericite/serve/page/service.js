@@ -1,6 +1,6 @@
 (() => {
   const data = JSON.parse(by("data").textContent), page = data.page, store = `vericite/${page}`;
-  const STAGES = { read: "Reading the documents.", rewrite: "Rewriting the question.", search: "Searching.", retrieve: "Searching.", rerank: "Ordering what was found.", generate: "Writing the answer.", verify: "Checking each citation.", repair: "Repairing.", rationale: "Judging the steps of the rationale." };
+  const STAGES = { read: "Reading the documents.", rewrite: "Rewriting the question.", search: "Searching.", retrieve: "Searching.", rerank: "Reranking the results.", generate: "Writing the answer.", verify: "Checking each citation.", repair: "Repairing.", rationale: "Judging the steps of the rationale." };
   const form = by("form"), view = by("reader") && new AnswerView(by("reader"), {});
   let source = null, stream = null, run = null, begun = 0, own = [];
 
@@ -8,7 +8,7 @@
   const complain = (text) => { by("problem").textContent = text; by("problem").hidden = !text; };
   const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
-  // The service, which answers errors with the reason.
+  // Calls the service. Its error replies contain the reason.
   const ask = async (path, body, headers = {}, method = "POST") => {
     const reply = await fetch(path, { method, body, headers });
     if (reply.status === 401) { location.reload(); throw new Error("Sign in again."); }
@@ -29,8 +29,7 @@
     tick();
     clock = setInterval(tick, 1000);
   };
-  // From the form to the status, and on to the answer when there is one: keys must not type into a question that was sent.
-  // The status stays in sight.
+  // Moves the focus from the status to the answer without scrolling, so that keys do not type into a question already sent.
   const follow = () => { if ([by("status"), document.body].includes(document.activeElement)) by("reader").focus({ preventScroll: true }); };
 
   const busy = (is) => {
@@ -40,7 +39,7 @@
     if (by("reader")) by("reader").setAttribute("aria-busy", String(is));
   };
 
-  // An answer that comes into being: the stream is found again by the address, so that a reload goes on with it.
+  // The address names the stream of a running request, so that a reload continues with it.
   const listen = (id) => {
     stream = id;
     history.replaceState(null, "", `?stream=${id}`);
@@ -48,24 +47,24 @@
     busy(true);
     source = new EventSource(`/v1/streams/${id}`);
     const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
-    on("stage", (it) => { if (it.seconds === null && STAGES[it.stage]) say(STAGES[it.stage]); });
-    on("evidence", (it) => {
-      by("found").hidden = !it.documents.length;
-      by("found").querySelector("ol").replaceChildren(...it.documents.map((one) => el("li", {}, one.title || one.id, one.retracted ? el("b", { class: "retracted" }, " RETRACTED") : null, el("small", {}, [one.journal, one.year].filter(Boolean).map((part) => ` · ${part}`).join("")))));
+    on("stage", (event) => { if (event.seconds === null && STAGES[event.stage]) say(STAGES[event.stage]); });
+    on("evidence", (event) => {
+      by("found").hidden = !event.documents.length;
+      by("found").querySelector("ol").replaceChildren(...event.documents.map((doc) => el("li", {}, doc.title || doc.id, doc.retracted ? el("b", { class: "retracted" }, " RETRACTED") : null, el("small", {}, [doc.journal, doc.year].filter(Boolean).map((part) => ` · ${part}`).join("")))));
     });
-    on("sentence", (it) => { if (it.draft) draft(it.text); });
-    on("view", (it) => { by("found").hidden = true; show(it); progress(); });
-    on("judged", (it) => { view.judged(it.start, it.end, it.kind, it.verdict); progress(); });
-    on("done", async (it) => { stop(); await attempt(async () => finish(it.run, await ask(`/v1/runs/${it.run}/view`, undefined, {}, "GET"))); });
+    on("sentence", (sentence) => { if (sentence.draft) draft(sentence.text); });
+    on("view", (shown) => { by("found").hidden = true; show(shown); progress(); });
+    on("judged", (claim) => { view.judged(claim.start, claim.end, claim.kind, claim.verdict); progress(); });
+    on("done", async ({ run: made }) => { stop(); await attempt(async () => finish(made, await ask(`/v1/runs/${made}/view`, undefined, {}, "GET"))); });
     source.addEventListener("error", (event) => {
       if (event.data !== undefined) { stop(); say(""); complain(`No answer: ${JSON.parse(event.data).message}`); history.replaceState(null, "", location.pathname); } else if (source && source.readyState === EventSource.CLOSED) {
-        stop(); say(""); complain("This answer is no longer at hand. Ask again."); history.replaceState(null, "", location.pathname);
+        stop(); say(""); complain("This answer is no longer available. Ask again."); history.replaceState(null, "", location.pathname);
       } else say("The connection was lost. Trying again.");
     });
   };
   const stop = () => { if (source) source.close(); source = null; stream = null; busy(false); by("found").hidden = true; };
 
-  // A sentence as it is written, before the answer is whole.
+  // Shows a sentence while the answer is being written.
   const draft = (text) => {
     by("result").hidden = false;
     by("found").hidden = true;
@@ -79,20 +78,19 @@
     if (left) say(`Checking: ${cited.length - left} of ${plural(cited.length, "sentence", "sentences")} with citations.`);
   };
 
-  const show = (it) => {
+  const show = (shown) => {
     by("result").hidden = false;
-    view.documents = it.documents;
+    view.documents = shown.documents;
     if (document.querySelector(".examples")) document.querySelector(".examples").hidden = true;
     const open = view.open, before = view.it;
-    view.show(it.answer);
-    by("hint").hidden = !it.answer.claims.length;
+    view.show(shown.answer);
+    by("hint").hidden = !shown.answer.claims.length;
     if (source) follow();
-    if (before && open >= 0 && before.text === it.answer.text && view.parts[open]) view.toggle(open);
+    if (before && open >= 0 && before.text === shown.answer.text && view.parts[open]) view.toggle(open);
   };
 
-  const finish = (id, it) => {
+  const finish = (id, { views: [last, earlier] }) => {
     run = id;
-    const [last, earlier] = it.views;
     show(last);
     by("before").hidden = !earlier;
     if (earlier) new AnswerView(by("earlier"), earlier.documents).show(earlier.answer);
@@ -106,7 +104,7 @@
     const told = Object.keys(KINDS).filter((kind) => counts[kind]).map((kind) => `${counts[kind]} ${kind}`).join(", ");
     const gone = earlier ? last.answer.changes.filter((change) => !change.after).length : 0;
     const deleted = gone ? ` ${plural(gone, "sentence was", "sentences were")} deleted and ${gone > 1 ? "are" : "is"} not counted.` : "";
-    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : last.answer.insufficient ? `Done${time}: the sources do not answer.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.${deleted}`);
+    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : last.answer.insufficient ? `Done${time}: the sources do not answer the question.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.${deleted}`);
     history.replaceState(null, "", page === "run" ? `/runs/${id}` : `?run=${id}`);
     if (earlier) by("reader").focus();
   };
@@ -122,66 +120,66 @@
     listen((await ask(path, body, { prefer: "respond-async" })).stream);
   };
 
-  // Files are read by the service, and sent with the question as texts.
+  // The service reads files; their text is sent with the question.
   const read = async (file) => {
     const found = await ask(`/v1/documents?name=${encodeURIComponent(file.name)}`, file);
     if (found.problems.length) complain(`${file.name}: ${found.problems[0]}`);
-    return found.documents.map((it) => ({ name: file.name, id: it.id, title: it.title || it.id, pmid: it.pmid, pages: it.pages, text: it.sections.map((section) => section.text).join("\n") }));
+    return found.documents.map((doc) => ({ name: file.name, id: doc.id, title: doc.title || doc.id, pmid: doc.pmid, pages: doc.pages, text: doc.sections.map((section) => section.text).join("\n") }));
   };
   const take = async (event) => {
     const files = [...event.target.files];
     for (const file of files) {
       say(`Reading ${file.name}.`);
       await attempt(async () => { own.push(...await read(file)); say(`${file.name} was read.`); });
-      listed();
+      updateList();
     }
     event.target.value = "";
     keep();
   };
   const sent = () => {
     const seen = new Map();
-    return own.filter((it) => it.text.trim()).map(({ id, title, text, pmid, pages }, index) => {
+    return own.filter((source) => source.text.trim()).map(({ id, title, text, pmid, pages }, index) => {
       const name = id || `source ${index + 1}`, times = (seen.get(name) || 0) + 1;
       seen.set(name, times);
       return { id: times > 1 ? `${name} (${times})` : name, title: title || "", text, pmid: pmid || null, pages: pages || [] };
     });
   };
-  const size = (it) => `${it.text.length.toLocaleString("en")} characters${it.pages && it.pages.length ? `, ${plural(it.pages.length, "page", "pages")}` : ""}`;
-  const without = (it, name) => {
+  const size = (doc) => `${doc.text.length.toLocaleString("en")} characters${doc.pages && doc.pages.length ? `, ${plural(doc.pages.length, "page", "pages")}` : ""}`;
+  const removeButton = (doc, name) => {
     const button = el("button", { type: "button", "aria-label": `Remove ${name}` }, "Remove");
-    button.addEventListener("click", () => { own = own.filter((one) => one !== it); listed(); keep(); (by("add") || by("file")).focus(); });
+    button.addEventListener("click", () => { own = own.filter((other) => other !== doc); updateList(); keep(); (by("add") || by("file")).focus(); });
     return button;
   };
-  const listed = () => {
-    if (page === "ask") { by("own").replaceChildren(...own.map((it) => el("li", {}, el("b", {}, it.title), el("small", {}, size(it)), without(it, it.title)))); }
+  const updateList = () => {
+    if (page === "ask") { by("own").replaceChildren(...own.map((doc) => el("li", {}, el("b", {}, doc.title), el("small", {}, size(doc)), removeButton(doc, doc.title)))); }
     if (page === "check") by("sources").replaceChildren(...own.map(field));
   };
-  const field = (it, index) => {
+  const field = (doc, index) => {
     const label = `Source ${index + 1}`;
-    const title = el("input", { "aria-label": `${label}: title`, placeholder: "title, if it has one", autocomplete: "off" });
-    title.value = it.title;
-    title.addEventListener("input", () => { it.title = title.value; keep(); });
-    const row = el("li", {}, el("b", {}, `[${index + 1}]`), title, without(it, label));
-    if (it.name) row.append(el("span", {}), el("small", {}, `${it.name}, ${size(it)}`));
+    const title = el("input", { "aria-label": `${label}: title`, placeholder: "title (optional)", autocomplete: "off" });
+    title.value = doc.title;
+    title.addEventListener("input", () => { doc.title = title.value; keep(); });
+    const row = el("li", {}, el("b", {}, `[${index + 1}]`), title, removeButton(doc, label));
+    if (doc.name) row.append(el("span", {}), el("small", {}, `${doc.name}, ${size(doc)}`));
     else {
       const text = el("textarea", { rows: 3, "aria-label": `${label}: text`, placeholder: "text of the source", autocomplete: "off" });
-      text.value = it.text;
-      text.addEventListener("input", () => { it.text = text.value; keep(); });
+      text.value = doc.text;
+      text.addEventListener("input", () => { doc.text = text.value; keep(); });
       row.append(text);
     }
     return row;
   };
 
-  // What was typed outlives a reload, in this tab alone.
+  // Keeps what was typed across reloads, in this tab only.
   const FIELDS = ["question", "answer", "corpus", "model", "k", "protocol", "pmids"];
   const keep = () => {
     const typed = Object.fromEntries(FIELDS.filter(by).map((id) => [id, by(id).value]));
-    try { sessionStorage.setItem(store, JSON.stringify({ typed, own })); } catch { try { sessionStorage.setItem(store, JSON.stringify({ typed, own: [] })); } catch { /* kept nowhere */ } }
+    try { sessionStorage.setItem(store, JSON.stringify({ typed, own })); } catch { try { sessionStorage.setItem(store, JSON.stringify({ typed, own: [] })); } catch { /* storage is unavailable */ } }
   };
   const restore = () => {
     let kept = {};
-    try { kept = JSON.parse(sessionStorage.getItem(store) || "{}"); } catch { /* none */ }
-    for (const [id, value] of Object.entries(kept.typed || {})) if (FIELDS.includes(id) && by(id) && (by(id).tagName !== "SELECT" || [...by(id).options].some((one) => one.value === value))) by(id).value = value;
+    try { kept = JSON.parse(sessionStorage.getItem(store) || "{}"); } catch { /* nothing stored */ }
+    for (const [id, value] of Object.entries(kept.typed || {})) if (FIELDS.includes(id) && by(id) && (by(id).tagName !== "SELECT" || [...by(id).options].some((option) => option.value === value))) by(id).value = value;
     own = Array.isArray(kept.own) ? kept.own : [];
     if (page === "check" && !own.length) own.push({ title: "", text: "" });
   };
@@ -197,23 +195,23 @@
     },
     check: () => {
       const pmids = by("pmids") ? by("pmids").value.split(/[^0-9]+/).filter(Boolean) : [];
-      if (!pmids.length && !sent().length) throw new Error("Give the text of a source.");
-      // Its marker would count another source's.
-      const empty = own.findIndex((it, place) => !it.text.trim() && own.slice(place + 1).some((one) => one.text.trim()));
-      if (!pmids.length && empty >= 0) throw new Error(`Source ${empty + 1} has no text. Give it one, or remove it.`);
+      if (!pmids.length && !sent().length) throw new Error("Enter the text of a source.");
+      // An empty source would shift the numbers of the markers after it.
+      const empty = own.findIndex((doc, place) => !doc.text.trim() && own.slice(place + 1).some((later) => later.text.trim()));
+      if (!pmids.length && empty >= 0) throw new Error(`Source ${empty + 1} has no text. Enter it, or remove the source.`);
       return ["Reading the answer and its sources.", "/v1/check?view=true", { answer: by("answer").value, question: by("question").value.trim() || null, ...(pmids.length ? { pmids } : { documents: sent() }) }];
     },
   };
 
   if (form) {
     restore();
-    listed();
+    updateList();
     if (page === "ask") {
       const choose = () => { by("files").hidden = by("corpus").value !== ""; };
       by("corpus").addEventListener("change", choose);
       choose();
-      for (const button of document.querySelectorAll(".example")) button.addEventListener("click", () => { by("question").value = button.textContent; by("corpus").selectedIndex = [...by("corpus").options].findIndex((one) => one.text.startsWith("demo")); choose(); form.requestSubmit(); });
-    } else by("add").addEventListener("click", () => { own.push({ title: "", text: "" }); listed(); by("sources").lastChild.querySelector("textarea").focus(); });
+      for (const button of document.querySelectorAll(".example")) button.addEventListener("click", () => { by("question").value = button.textContent; by("corpus").selectedIndex = [...by("corpus").options].findIndex((option) => option.text.startsWith("demo")); choose(); form.requestSubmit(); });
+    } else by("add").addEventListener("click", () => { own.push({ title: "", text: "" }); updateList(); by("sources").lastChild.querySelector("textarea").focus(); });
     by("file").addEventListener("change", take);
     form.addEventListener("input", keep);
     form.addEventListener("submit", (event) => { event.preventDefault(); if (!by("go").disabled) { keep(); attempt(async () => { const [said, path, body] = asks[page](); await begin(said, path, JSON.stringify(body)); }); } });

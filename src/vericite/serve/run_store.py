@@ -1,4 +1,4 @@
-"""The latest runs, a file each: what it is in a first line, and the run in a second."""
+"""The latest runs, one file each: a summary on the first line and the run on the second."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from vericite.records.results import quoted_by_repair
 from vericite.serve.bodies import Checked, RepairedBody
 
 KEPT = 500
-"""Runs; the oldest go first."""
+"""Number of runs to keep; the oldest are deleted first."""
 _ID = re.compile(r"[0-9a-f]{32}")
 _SHOWN = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
 
-Keepable = Run | Checked | RepairedBody
-_KINDS: dict[str, type[Keepable]] = {"ask": Run, "check": Checked, "repair": RepairedBody}
+StoredRun = Run | Checked | RepairedBody
+_KINDS: dict[str, type[StoredRun]] = {"ask": Run, "check": Checked, "repair": RepairedBody}
 
 
 class NoSuchRun(InputError):
-    """There is no run of an id."""
+    """No stored run has this id."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"expected the id of a run that is kept; found {id[:40]!r}")
+        super().__init__(f"expected the id of a stored run; found {id[:40]!r}")
 
 
 class RunEntry(Record):
-    """What a list of runs says of one.
+    """Summary of a run.
 
-    ``at`` is when it was made, in seconds since 1970; ``counts`` are its citations by how they fare.
+    ``at`` is the time it was made, in seconds since 1970; ``counts`` are the numbers of citations by verdict.
     """
 
     id: str
@@ -44,14 +44,14 @@ class RunEntry(Record):
     counts: dict[str, int]
 
 
-class KeptRuns:
-    """The runs of a folder."""
+class RunStore:
+    """Runs stored in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, record: Keepable) -> str:
-        """Keep a run; gives its id."""
+    def keep(self, record: StoredRun) -> str:
+        """Store a run and return its id."""
         id = uuid.uuid4().hex
         kind = next(name for name, type_ in _KINDS.items() if isinstance(record, type_))
         entry = RunEntry(id=id, kind=kind, title=title_of(record)[:200], at=time.time(), counts=_counts(record))
@@ -61,11 +61,11 @@ class KeptRuns:
             file.unlink(missing_ok=True)
         return id
 
-    def get(self, id: str) -> Keepable:
-        """A run.
+    def get(self, id: str) -> StoredRun:
+        """Return a run.
 
         Raises:
-            NoSuchRun: There is none of this id.
+            NoSuchRun: No stored run has this id.
         """
         try:
             head, _, text = self._file(id).read_text(encoding="utf-8").partition("\n")
@@ -75,21 +75,21 @@ class KeptRuns:
         return found if isinstance(found, Run) else found.model_copy(update={"run": id})
 
     def forget(self, id: str) -> None:
-        """Keep a run no longer.
+        """Delete a run.
 
         Raises:
-            NoSuchRun: There is none of this id.
-            NotWritten: The folder cannot be written.
+            NoSuchRun: No stored run has this id.
+            NotWritten: The folder is not writable.
         """
         try:
             self._file(id).unlink()
         except FileNotFoundError:
             raise NoSuchRun(id) from None
         except OSError as error:
-            raise NotWritten(f"expected a run that can be deleted; found: {error.strerror}", error) from None
+            raise NotWritten(f"expected permission to delete the run; found: {error.strerror}", error) from None
 
     def recent(self, most: int = 50) -> list[RunEntry]:
-        """The latest runs, the last first."""
+        """Return summaries of the latest runs, newest first."""
         found: list[RunEntry] = []
         for file in sorted(self._folder.glob("*.json"), key=_age, reverse=True)[:most]:
             try:
@@ -105,15 +105,15 @@ class KeptRuns:
         return self._folder / f"{id}.json"
 
 
-def title_of(run: Keepable) -> str:
-    """What a run is called."""
+def title_of(run: StoredRun) -> str:
+    """Return the title of a run."""
     if isinstance(run, Run):
         return run.question.text
     return (run.answer.question or run.answer.text).strip() or "A checked answer"
 
 
-def _counts(record: Keepable) -> dict[str, int]:
-    """The citations by how they fare; those of sentences that repair quotes support themselves and count apart."""
+def _counts(record: StoredRun) -> dict[str, int]:
+    """Count citations by verdict; sentences that repair replaced by quotations count separately as ``quoted``."""
     summary = record.checked.summary
     quoted = 0 if isinstance(record, Checked) else len(quoted_by_repair(record.changes))
     quoted = min(quoted, summary.supported)

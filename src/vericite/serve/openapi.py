@@ -1,4 +1,4 @@
-"""What ``/openapi.json`` says: the bodies of requests, the forms of all replies, and the one form of errors."""
+"""Contents of ``/openapi.json``: request bodies, all replies, and the error format."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from vericite.attribution.attributor import Attribution
 from vericite.records import Document, Record, Run
 from vericite.serve.bodies import Checked, RepairedBody, SearchFound
 from vericite.serve.jobs import JobState
-from vericite.serve.kept import RunEntry
+from vericite.serve.run_store import RunEntry
 
 _SHARED = ("components", "schemas")
-"""Where the document has what several bodies are made of."""
+"""Path of the shared schemas in the document."""
 _JSON, _EVENTS = "application/json", "text/event-stream"
 
 
 class Problem(Record):
-    """What was expected and what was found."""
+    """What was expected, what was found, and the next step."""
 
     status: int
     message: str
 
 
 class Failed(Record):
-    """Every error."""
+    """Format of every error."""
 
     error: Problem
 
 
 class Begun(Record):
-    """A request that is worked on; its events are at ``/v1/streams/{id}``."""
+    """A request in progress; its events are at ``/v1/streams/{id}``."""
 
     stream: str
 
 
 class Left(Record):
-    """What became of a request that was cancelled."""
+    """State of a request after a cancellation."""
 
     stream: str
     cancelled: bool
@@ -46,7 +46,7 @@ class Left(Record):
 
 
 class Taken(Record):
-    """A job that is on disk."""
+    """A job that was saved to disk."""
 
     id: str
 
@@ -58,14 +58,14 @@ class RunsFound(Record):
 
 
 class DocumentsFound(Record):
-    """The documents of a file, and what is wrong with the rest of it."""
+    """Documents of a file, and problems with the rest of the file."""
 
     documents: tuple[Document, ...]
     problems: tuple[str, ...]
 
 
 class Health(Record):
-    """A process that answers."""
+    """State of the process."""
 
     status: str
     version: str
@@ -79,12 +79,12 @@ class Ready(Record):
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply that is no error.
+    """A successful reply.
 
     Attributes:
-        status: Its status.
-        kind: What it is in JSON; None where it is text alone.
-        others: Media types in which it is text.
+        status: HTTP status.
+        kind: Type of the JSON body; None if there is no JSON body.
+        others: Other media types, whose body is text.
     """
 
     status: int = 200
@@ -92,23 +92,23 @@ class Reply:
     others: tuple[str, ...] = ()
 
 
-def _asked(kind: Any) -> tuple[Reply, ...]:
+def _answers(kind: Any) -> tuple[Reply, ...]:
     return Reply(200, kind, (_EVENTS,)), Reply(202, Begun)
 
 
 REPLIES: dict[tuple[str, str], tuple[Reply, ...]] = {
-    ("post", "/v1/ask"): _asked(Run),
-    ("post", "/v1/check"): _asked(Checked),
-    ("post", "/v1/attribute"): _asked(Attribution),
-    ("post", "/v1/repair"): _asked(RepairedBody),
-    ("post", "/v1/search"): _asked(SearchFound),
+    ("post", "/v1/ask"): _answers(Run),
+    ("post", "/v1/check"): _answers(Checked),
+    ("post", "/v1/attribute"): _answers(Attribution),
+    ("post", "/v1/repair"): _answers(RepairedBody),
+    ("post", "/v1/search"): _answers(SearchFound),
     ("post", "/v1/documents"): (Reply(200, DocumentsFound),),
     ("get", "/v1/streams/{id}"): (Reply(200, None, (_EVENTS,)),),
     ("delete", "/v1/streams/{id}"): (Reply(202, Left),),
     ("get", "/v1/runs"): (Reply(200, RunsFound),),
     ("get", "/v1/runs/{id}"): (Reply(200, Run | Checked | RepairedBody),),
     ("delete", "/v1/runs/{id}"): (Reply(204),),
-    ("post", "/v1/runs/{id}/repair"): _asked(RepairedBody),
+    ("post", "/v1/runs/{id}/repair"): _answers(RepairedBody),
     ("get", "/v1/runs/{id}/report"): (Reply(200, None, ("text/html",)),),
     ("get", "/v1/runs/{id}/view"): (Reply(200, dict[str, Any]),),
     ("post", "/v1/jobs"): (Reply(202, Taken),),
@@ -119,24 +119,24 @@ REPLIES: dict[tuple[str, str], tuple[Reply, ...]] = {
     ("get", "/readyz"): (Reply(200, Ready), Reply(503, Ready)),
     ("get", "/metrics"): (Reply(200, None, ("text/plain",)),),
 }
-"""The replies of each operation; errors have one form, and stand with all of them."""
+"""The successful replies of each operation; every operation can also return an error."""
 
-_SAID = {200: "As it was asked for", 202: "Taken", 204: "Done", 503: "Not yet"}
+_DESCRIPTIONS = {200: "OK", 202: "Accepted", 204: "Deleted", 503: "Not ready"}
 
 
 def schema_of(kind: Any, mode: Any = "serialization") -> dict[str, Any]:
-    """The schema of a kind of record, or of one of several."""
+    """Return the JSON schema of a record type or a union of record types."""
     return TypeAdapter(kind).json_schema(ref_template=f"#/{'/'.join(_SHARED)}/{{model}}", mode=mode)
 
 
 def body_of(kind: Any) -> dict[str, Any]:
-    """What is said of an operation whose body is of a kind."""
+    """Return the OpenAPI description of a request body."""
     content = {_JSON: {"schema": schema_of(kind, "validation")}}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def described(document: dict[str, Any]) -> dict[str, Any]:
-    """The document that FastAPI makes, with what it does not know: the forms of replies and of errors."""
+def complete_openapi(document: dict[str, Any]) -> dict[str, Any]:
+    """Add the schemas of replies and errors to the document that FastAPI generates."""
     shared: dict[str, Any] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -146,8 +146,8 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
                 "description": "An error",
                 "content": {_JSON: {"schema": schema_of(Failed)}},
             }
-            spoken = [operation.get("requestBody", {}), *operation["responses"].values()]
-            for content in (one for said in spoken for one in said.get("content", {}).values()):
+            bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+            for content in (content for body in bodies for content in body.get("content", {}).values()):
                 shared.update(content["schema"].pop("$defs", {}))
     document[_SHARED[0]] = {_SHARED[1]: shared}
     return document
@@ -157,5 +157,5 @@ def _response(reply: Reply) -> dict[str, Any]:
     content: dict[str, Any] = {name: {"schema": {"type": "string"}} for name in reply.others}
     if reply.kind is not None:
         content[_JSON] = {"schema": schema_of(reply.kind)}
-    made: dict[str, Any] = {"description": _SAID[reply.status]}
-    return made | {"content": content} if content else made
+    response: dict[str, Any] = {"description": _DESCRIPTIONS[reply.status]}
+    return response | {"content": content} if content else response
