@@ -1,4 +1,4 @@
-"""Text and its parts, always with exact offsets: sentences, citations, statements."""
+"""Parts of texts with exact offsets: sentences, citations, statements."""
 
 from vericite.text.citations import CITATIONS, parse_answer
 from vericite.text.language import LANGUAGE, foreign_reason

@@ -1,4 +1,4 @@
-"""The abbreviations that a text explains, with what they stand for (Schwartz and Hearst, 2003)."""
+"""Abbreviations that a text explains, with their long forms (Schwartz and Hearst, 2003)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_SHORTEST, _LONGEST = 2, 10  # characters of a short form, as published; so are its two words
-_MOST_CONTENT = 250  # characters between brackets; what is longer is an aside
-_MOST_BEFORE = 400  # characters in front of them that are looked at
+_SHORTEST, _LONGEST = 2, 10  # characters of a short form; this and its limit of two words are as published
+_MOST_CONTENT = 250  # characters between brackets; longer ones are asides
+_MOST_BEFORE = 400  # characters to search in front of them
 
 _SMALL_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "abgdezetiklmnxoprsstupcpo", strict=True))
 _GREEK = str.maketrans(_SMALL_GREEK | {char.upper(): letter for char, letter in _SMALL_GREEK.items()} | {"\xb5": "m"})
@@ -27,26 +27,26 @@ _EDGES = "\"'“”‘’«»[]{},.;:"
 
 @dataclass(frozen=True)
 class Acronym:
-    """An abbreviation and what it stands for, each as the text has it, with single spaces."""
+    """An abbreviation and its long form, as in the text, with single spaces."""
 
     short: str
     long: str
 
     @property
     def singular(self) -> str:
-        """The short form without a plural s: of ILs it is IL."""
+        """The short form without a plural s: IL for ILs."""
         return without_plural(self.short)
 
 
 def without_plural(text: str) -> str:
-    """The text with its abbreviations in the singular: an s behind a capital or a digit is taken off."""
+    """Remove the plural s from abbreviations: an s after a capital or a digit."""
     return _PLURAL.sub("", text)
 
 
 def acronym_pairs(text: str) -> tuple[Acronym, ...]:
-    """The abbreviations that a text explains, in its order; one that is explained twice is there twice.
+    """Return the abbreviations that a text explains, in order, with repeats.
 
-    Takes time in proportion to the text's length.
+    Takes linear time.
     """
     return tuple(_pairs(text))
 
@@ -61,7 +61,7 @@ def _pairs(text: str) -> Iterator[Acronym]:
 
 
 def _explained(before: list[str], content: str) -> Iterator[Acronym]:
-    """At most one pair out of the words before a bracket and what is in it."""
+    """Yield at most one pair, from the words before a bracket and its content."""
     if _is_short(content):
         most = _most_words(content)
         if (long := _long_form(content, " ".join(before[-most:]))) is not None:
@@ -75,27 +75,27 @@ def _explained(before: list[str], content: str) -> Iterator[Acronym]:
 
 
 def _brackets(text: str) -> Iterator[tuple[int, int]]:
-    """Where pairs of brackets open and close, inner ones first, that stand behind a space and are not too long."""
+    """Yield the places of bracket pairs after a space that are not too long, inner ones first."""
     open_at: list[int] = []
     for found in _BRACKET.finditer(text):
         if found[0] == "(":
             open_at.append(found.start())
         elif open_at:
             opened = open_at.pop()
-            # A bracket inside a word belongs to it: poly(ADP-ribose), Ca(2+).
+            # A bracket inside a word belongs to the word: poly(ADP-ribose), Ca(2+).
             if found.start() - opened - 1 <= _MOST_CONTENT and opened > 0 and text[opened - 1].isspace():
                 yield opened, found.start()
 
 
 def _cut(content: str) -> str:
-    """What is said first between two brackets, without brackets of its own."""
+    """Return the first part of the content of brackets, without nested brackets."""
     aside = _ASIDE.search(content)
     content = content[: aside.start()] if aside else content
     return _SPACE.sub(" ", _CUT.split(content)[0]).strip().strip(_EDGES)
 
 
 def _words_before(text: str, opened: int) -> list[str]:
-    """The words before a bracket, back to where the sentence or an enclosing bracket begins."""
+    """Return the words before a bracket, from the start of the sentence or an enclosing bracket."""
     start = max(0, opened - _MOST_BEFORE)
     words = text[start:opened].split()
     if start > 0 and words and not text[start - 1].isspace():
@@ -126,7 +126,7 @@ def _is_short(text: str) -> bool:
 
 
 def _long_form(short: str, words: str) -> str | None:
-    """The end of these words that the short form stands for."""
+    """Return the end of these words that matches the short form."""
     start = _by_initials(short, words)
     if start is None:
         start = _match(short, words)
@@ -144,7 +144,7 @@ def _is_sound(short: str, long: str) -> bool:
         return False
     if any(char.isupper() or char.isdigit() or char.translate(_GREEK) != char for char in short):
         return True
-    # Small letters alone are an ordinary word more often than not, unless they are the words' initials.
+    # Lower case alone is usually an ordinary word, unless it consists of the words' initials.
     initials = "".join(part[0] for part in re.split(r"[\s-]+", " ".join(words)) if part)
     return short == initials
 
@@ -153,12 +153,13 @@ _SMALL = frozenset("a an and for in of on or the to with".split())
 
 
 def _by_initials(short: str, words: str) -> int | None:
-    """Where the words begin whose initials are the short form, small words left out; None where there are none.
+    """Return the start of the words with the short form as initials, ignoring small words; None if there are none.
 
-    It comes before looking for letters anywhere: "pump inhibitors" has those of PPI too, and stands for less.
+    This is tried before matching letters anywhere: "pump inhibitors" contains the letters of PPI too, but is not its
+    full long form.
     """
     wanted = _letters(without_plural(short))
-    found = [(it.start(), _letters(it[0])) for it in re.finditer(r"[^\s-]+", words)]
+    found = [(word.start(), _letters(word[0])) for word in re.finditer(r"[^\s-]+", words)]
     initials = ""
     for start, word in reversed(found):
         bare = word.strip(_EDGES)
@@ -172,7 +173,7 @@ def _by_initials(short: str, words: str) -> int | None:
 
 
 def _match(short: str, words: str) -> int | None:
-    """Where the word begins that the first letter of a short form begins, all of its letters being found behind it."""
+    """Return the start of the word that begins with the short form's first letter and is followed by all others."""
     wanted, letters = _letters(short), _letters(words)
     place = len(letters)
     for index in range(len(wanted) - 1, -1, -1):
@@ -188,11 +189,11 @@ def _match(short: str, words: str) -> int | None:
 
 
 def _ends_in_last_word(short: str, long: str) -> bool:
-    """Whether the last letter of a short form is in the long one's last word: behind it there may be anything."""
+    """Whether the short form's last letter is in the long form's last word; otherwise that word is unrelated."""
     last = next((char for char in reversed(_letters(without_plural(short))) if char.isalnum()), "")
     return last in _letters(long.split()[-1])
 
 
 def _letters(text: str) -> str:
-    """Small letters, Greek ones as the Latin ones that begin their names; of the same length."""
+    """Lower the case and replace Greek letters by the Latin initials of their names; the length stays the same."""
     return "".join(low if len(low := char.lower()) == 1 else char for char in text.translate(_GREEK))

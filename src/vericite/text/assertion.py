@@ -3,7 +3,7 @@
 "It has been hypothesised that X", "some people claim that X", "we tested whether X", "there is no evidence that X" and
 "Myth: X" all contain X, and none of them is evidence for it. "We showed that X" and "it is known that X" are. The
 rules look for the grammar of a report: a verb, noun or adjective that does not commit its speaker, the clause that it
-governs, and what takes it back ("the hypothesis that X was confirmed").
+governs, and words that revoke it ("the hypothesis that X was confirmed").
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from vericite.text.quotable import speaks_of_answers
 from vericite.text.sentences import split_sentences
 
 ASSERTIONS = "assertions.v3"
-"""Signature of the rules; it changes whenever they would mark other parts of some text."""
+"""Signature of the rules; changes whenever they would mark other parts of some text."""
 
 OMITTED = "..."
-"""Stands where a part was that is not asserted."""
+"""Replaces a part that is not asserted."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-# Verbs that do not commit whoever uses them, whoever that is.
+# Verbs that do not commit any speaker.
 _SUPPOSE = (
     r"(?:hypothesi[sz]|postulat|speculat|theori[sz]|conjectur|assum|suppos|presum|surmis|fear|hop|expect|predict|"
     r"anticipat|guess|imagin|pretend|wonder|wish|rumou?r|alleg|fantasi[sz]|envisag)(?:e|es|ed|s|ing)?"
@@ -42,8 +42,8 @@ _HOLD = (
     r"me)))"
 )
 _PLAIN_HOLD = r"(?:believe[sd]?|think|thinks|thought|claim|claims|claimed|insist|insists|insisted|swear|swears|swore)"
-"""Verbs that need no "that"."""
-# People who are not the authors and whose word is no finding.
+"""Verbs that do not need "that"."""
+# People who are not the authors, and whose words are not findings.
 _LAY = (
     r"(?:people|persons?|patients?|parents?|mothers?|participants?|respondents?|interviewees?|students?|pupils?|users?|"
     r"consumers?|customers?|readers?|laypeople|laypersons?|members of the public|the public|posts|tweets?|blogs?|"
@@ -54,7 +54,7 @@ _LAY = (
     r"folklore|legends?|tradition|rumou?rs?|neighbou?rs?|relatives?|friends?|villagers?|politicians?|activists?|"
     r"lobbyists?|commentators?|observers|witness(?:es)?|plaintiffs?|lawyers?|chatbots?|characters?|protagonists?)"
 )
-# "Some say", "40% of them believe": not "some studies say" and not "our group and others say".
+# "Some say", "40% of them believe"; but not "some studies say" or "our group and others say".
 _SOME = (
     r"(?<!\band )(?:some|others|many|most|several|few|half|a third|a quarter|\d+ ?%|\d+ per ?cent)"
     r"(?: of (?:them|us|those|these|all|the \w+|our \w+))?"
@@ -103,9 +103,9 @@ _THAT = r"(?:that|whether|if)\b"
 _COMPLEMENT = (
     r"(?!\s+(?:was|were|is|are|had|has|have|can|could|may|might|will|would|did|do|does|describe[sd]?|\w+ed)\b)"
 )
-"""Behind a noun: "the idea that zinc works", not "the idea that was tested"."""
+"""After a noun: "the idea that zinc works", not "the idea that was tested"."""
 
-# What governs the clause behind it: it is reported, supposed, asked about or planned.
+# What governs the following clause: it is reported, supposed, asked about or planned.
 _AHEAD = _any(
     rf"\b{_SUPPOSE}\s+(?:\w+ly\s+)?that\b",
     rf"(?<!\bwe )(?<!\bwe therefore )(?<!\bwe thus )(?<!\bauthors )\b{_HOLD}\s+(?:\w+ly\s+)?that\b",
@@ -134,7 +134,7 @@ _AHEAD = _any(
     r"\b(?:suppose|imagine|assuming|supposing|pretend|let us say|say|granted)\s+(?:\w+\s+)?that\b|"
     r"\b(?:suppose|imagine|assume)\s(?!that)|\b(?:as if|as though)\b",
     r"\b(?:says|say|said)\s(?!to be\b|that\b|so\b)(?=\w)",
-    # A condition of something that is not so yet. What holds "if taken early" is asserted with its condition.
+    # A condition that is not met yet. What holds "if taken early" is asserted with its condition.
     r"^(?:\w+:\s*)?(?:if|were|should|unless|only if|provided that)\s(?=[^.;]{0,300}\b(?:would|could|might|may|will|"
     r"should|must)\b)",
     rf"\b(?!predict|expect|anticipat|hop){_SUPPOSE}\s(?!that\b|by\b|in\b|as\b)(?=(?:[\w-]+\s+){{1,6}}to\s+\w+)|"
@@ -142,7 +142,7 @@ _AHEAD = _any(
     rf"\b(?:{_LAY}|{_SOME})\b(?!['’])[^.;:,]{{0,40}}?\b(?:{_SPEAK}|{_HOLD})\b(?:(?!{_FOUND})[^.;:]){{0,40}}:",
     r"\b(?:asked|asking|wondered|enquired|inquired|question(?:s|ed)?)\b[^.;]{0,30}[:,]\s*[\"“'‘]",
 )
-# A clause with "that" is asserted if what governs it says that it was found, and that it was: not that it may be.
+# A clause with "that" is asserted if its governing words say that it was found, not that it may be.
 _FINDING = re.compile(
     r"\b(?:show|shows|showed|shown|showing|find|finds|finding|findings|found|demonstrat\w+|reveal\w*|report|reports|"
     r"reported|reporting|conclud\w+|conclusion|indicat\w+|suggest|suggests|suggested|suggesting|confirm\w*|"
@@ -183,7 +183,7 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_THAT = re.compile(rf"\bthat\b(?!\s+(?:of|in|for|with|from|by|at|on|to|which)\b){_COMPLEMENT}", re.IGNORECASE)
-# What a clause with "that" completes. Behind any other word it is a relative clause: "a factor that binds calcium".
+# Words that a clause with "that" completes. After other words it is a relative clause: "a factor that binds calcium".
 _COMPLETED = re.compile(
     rf"\b(?:{_SUPPOSE}|{_HOLD}|{_NOTION}|tell|tells|told|write|writes|wrote|feel|feels|felt|repeat|"
     r"repeats|repeated|heard|hears|read|reads|has it|have it|preach\w*|tweet\w*|teach\w*|taught|testif\w+|"
@@ -199,7 +199,7 @@ _COMPLETED = re.compile(
     r"is|was|are|were|be|it)[\s,:*\"“'‘]*$",
     re.IGNORECASE,
 )
-# The same as the first: it is denied, or not known.
+# As the first, but the clause is denied or unknown.
 _DENIED_AHEAD = _any(
     rf"\b(?:no|none|nothing|nobody|no one|neither|few|not one|hardly any|"
     rf"not any)\b(?!-)[^.;,]{{0,60}}\b{_SHOW}\s+(?:\w+\s+)?{_THAT}",
@@ -217,7 +217,7 @@ _DENIED_AHEAD = _any(
     r"\b(?:refut|reject|disprov|debunk|challeng|contradict|disput|deny|denie|doubt|question|rebut|oppos|dismiss|"
     r"overturn|abandon|retract|withdr[ae]w)\w*\s+(?:\w+\s+){0,3}?that\b",
 )
-# What speaks of the clause that it stands in, on either side.
+# Words about the clause that contains them, on either side.
 _AROUND = _any(
     rf"(?<!\bwho )\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+){{0,2}}?(?:said|reputed|purported|advertised|"
     rf"promoted|marketed|"
@@ -264,13 +264,13 @@ _DENIED_AROUND = _any(
     r"\b(?:was|were|is|has been|have been) (?:later |since |subsequently |now )*(?:fabricated|disproved|disproven|"
     r"refuted|"
     r"debunked|falsified|overturned|contradicted by later)\b",
-    # A drug that was withdrawn, a graft that was rejected: not these.
+    # Not a drug that was withdrawn, or a graft that was rejected.
     r"\b(?:papers?|articles?|reports?|stud(?:y|ies)|trials?|hypothes[ie]s|theor(?:y|ies)|ideas?|findings?|results?|"
     r"statements?|notions?|views?|claims?|conclusions?|that)\b[^.;]{0,160}\b(?:was|were|is|has been|"
     r"have been) (?:later |since |"
     r"subsequently |now )*(?:retracted|withdrawn|rejected)\b",
 )
-# The head of a field that holds no finding, at the beginning or behind another.
+# The label of a field without findings, at the beginning or after another field.
 _LABEL = re.compile(
     r"(?:^|(?<=[.!?;|\n\]*])\s{0,4}|(?<=[.!?;|])\s)[\[(*#>\s]{0,4}(?:(?:null |alternative |working |research |study |"
     r"primary |main |key |clinical |our |the |test |original |user |final )?(?:hypothes[ie]s|aims?|objectives?|purpose|"
@@ -296,7 +296,7 @@ _NEGATIVE = re.compile(
 )
 _VERDICT = _any(r"\b(?:verdict|label|entailment|judge?ment|rating)\s*[:=]\s*\S", r"\b(?:is|as) entailed\b")
 
-# What takes a report back: then nothing of its sentence is left out for it.
+# Words that revoke a report: then nothing in its sentence is left out because of it.
 _AFFIRMING = _any(
     r"\b(?:support|confirm|corroborat|validat|strengthen|substantiat|underscor|reinforc|prov)(?:s|es|ed|ing|e)?\s+"
     rf"(?:\w+\s+){{0,4}}?{_NOTION}\s+{_THAT}",
@@ -329,7 +329,7 @@ _UNDONE = re.compile(
     r"(?:\w+\s+){0,3}$",
     re.IGNORECASE,
 )
-# Reports that are turned round, or that only look like one.
+# Reports that are reversed, or that only look like reports.
 _COMMITTED = _any(
     r"\b(?:no|little|without|beyond|not|cannot|hardly|undisputed|few|nobody|no one|none|longer|n't)\b[^.;,]{0,30}\b(?:"
     r"doubts?|doubted|den(?:y|ied)|disputed?|questions?|questioned|contested?|controversy)\b[^.;,]{0,20}\bthat\b",
@@ -369,7 +369,7 @@ _SPEECH = re.compile(
     r"according to)\b",
     re.IGNORECASE,
 )
-"""What makes words in front of a colon an announcement of somebody's speech, and not the head of a list."""
+"""Words before a colon that announce someone's speech, rather than head a list."""
 _INITIAL_END = re.compile(
     r",\s+(?=(?:we|our|this|these|those|here|the|a|an|in|data|all|\d[\d,]*|[A-Z][\w-]+|\w+ (?:patients|participants|"
     r"adults|"
@@ -381,15 +381,15 @@ _QUOTED = re.compile(
     r"(?<!\w)[\"“](?=\w)([^\"“”]{12,400})(?<=[\w.!?,;…])[\"”](?!\w)|(?<!\w)['‘]([^'‘’\"]{12,400})['’](?!\w)"
 )
 _CLAUSE = 600
-"""Characters of a clause, at most."""
+"""Maximum characters of a clause."""
 _GOVERNED = 60
-"""Characters before a clause in which what governs it is looked for."""
+"""Characters before a clause to search for what governs it."""
 _INITIAL = 25
 """Characters before an operator at the beginning of a sentence: "In order to test whether ..."."""
 
 
 def is_qualified(claim: str) -> bool:
-    """Whether a claim itself only reports, supposes, asks or denies, so that a source which does so may support it."""
+    """Whether a claim itself only reports, supposes, asks or denies, so that such a source may support it."""
     return bool(unasserted(claim))
 
 
@@ -400,9 +400,9 @@ def denies(claim: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def asserted_part(text: str, denials: bool = True) -> str:
-    """The text with ``...`` for each part that it does not assert; empty where nothing of weight is left.
+    """Replace each part that a text does not assert with ``...``; empty if nothing substantial is left.
 
-    Without ``denials`` what it denies stays: it may support a claim that denies something.
+    Without ``denials``, denied parts stay: they may support a claim that denies something.
     """
     spans = unasserted(text, denials)
     if not spans:
@@ -418,7 +418,7 @@ def asserted_part(text: str, denials: bool = True) -> str:
 
 
 def unasserted(text: str, denials: bool = True) -> tuple[Span, ...]:
-    """The parts of a text that it only reports, supposes, asks, plans or denies, in order and without overlap."""
+    """Return the parts that a text only reports, supposes, asks, plans or denies, in order, without overlaps."""
     found: list[tuple[int, int]] = []
     for sentence in split_sentences(text):
         written = text[sentence.slice]
@@ -457,7 +457,7 @@ def _labelled(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 def _announced(sentence: str) -> Iterator[tuple[int, int]]:
-    """What somebody says behind a colon: "Lo dice la abuela: zinc cures colds". A list behind one is asserted."""
+    """Yield speech after a colon: "Lo dice la abuela: zinc cures colds". A list after a colon is asserted."""
     colon = _COLON.search(sentence)
     if colon is None or _SECTION.match(sentence):
         return
@@ -473,7 +473,7 @@ def _is_foreign(words: str) -> bool:
 
 
 def _quotations(sentence: str) -> Iterator[tuple[int, int]]:
-    """Quoted clauses: somebody's words, not the author's."""
+    """Yield quoted clauses: someone else's words, not the author's."""
     for match in _QUOTED.finditer(sentence):
         if len(match[0].split()) > 3:
             yield match.start(), match.end()
@@ -489,7 +489,7 @@ def _governed(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
 
 
 def _is_reported(governing: str) -> bool:
-    """Whether the words before a "that" say what somebody holds, or what is still to be found."""
+    """Whether the words before "that" say what someone believes, or what is still to be found."""
     found = _FINDING.search(governing[-_GOVERNED:]) or _LINKED.search(governing)
     completed = _COMPLETED.search(governing)
     weakened = _LATER.search(governing) or _WEAKENED.search(governing)
@@ -512,7 +512,7 @@ def _reports(sentence: str, *forms: re.Pattern[str] | None) -> Iterator[re.Match
 
 
 def _start(sentence: str, end: int) -> int:
-    """Where the clause begins; no further back than a clause is long."""
+    """Return the start of the clause, at most the length of a clause back."""
     first = max(0, end - _CLAUSE)
     return max((boundary.end() for boundary in _CLAUSE_HEAD.finditer(sentence, first, end)), default=first)
 

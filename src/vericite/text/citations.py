@@ -1,4 +1,4 @@
-"""Answers taken apart: claims, each with the citations that stand in it, behind it or before it."""
+"""Parse answers into claims, each with the citations in it, after it or before it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from vericite.text.references import (
 from vericite.text.sentences import split_sentences
 
 Cited = tuple[int, str | None]
-"""The number that a citation is shown with, and the id of the document; None where it points at none."""
+"""The displayed number of a citation, and the id of its document; None if it points at none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place that is no part of the sentence around it, and what it cites: nothing where it is mere signs."""
+    """A place that is not part of the sentence around it, and what it cites; nothing for punctuation."""
 
     span: Span
     cited: tuple[Cited, ...] = ()
 
 
 class CitableDocuments:
-    """What one answer can cite: its own documents by number or name, those of a library by name alone."""
+    """What an answer can cite: its own documents by number or name, those of a library by name only."""
 
     def __init__(
         self,
@@ -50,15 +50,15 @@ class CitableDocuments:
         taken: int = 0,
         wholes: Sequence[Document] = (),
     ) -> None:
-        """Take the answer's documents.
+        """Set the answer's documents.
 
         Args:
-            own: In the order that numbers count them.
-            library: Where else to look for a name.
-            numbered: Ids in the order that numbers count them, where that is not the documents' own: several numbers
-                may be one document, and an empty id is none.
-            taken: The highest number that the answer writes itself, so that no other source is shown with one of them.
-            wholes: Documents of which ``own`` has only parts, each by itself. A name means all of it.
+            own: Documents in the order of their numbers.
+            library: Where else to look for names.
+            numbered: Ids in the order of their numbers, if that differs from ``own``: several numbers may be one
+                document, and an empty id is none.
+            taken: Highest number that the answer itself uses, so that no other source is displayed with one of them.
+            wholes: Documents that ``own`` has only in parts. A name means the whole document.
 
         Raises:
             InputError: A document is longer than ``LONGEST_DOCUMENT``.
@@ -77,23 +77,23 @@ class CitableDocuments:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        """The first number of each document."""
+        """First number of each document."""
         found: dict[str, int] = {}
         for number, id in enumerate(self._numbered, start=1):
             found.setdefault(id, number)
         return found
 
     def numbered(self, number: int) -> Cited:
-        """The document that ``[number]`` means."""
+        """Return the document of ``[number]``."""
         return number, (self._numbered[number - 1] or None) if 1 <= number <= len(self._numbered) else None
 
     @property
     def count(self) -> int:
-        """How many documents numbers count."""
+        """Number of documents that numbers refer to."""
         return len(self._numbered)
 
     def bind(self, number: int, name: str) -> None:
-        """Let a number mean the document of this name, if there is one."""
+        """Let a number refer to the document of this name, if there is one."""
         if document := self._find(name):
             self._numbered[number - 1] = document.id
             self.__dict__.pop("_numbers", None)
@@ -103,7 +103,7 @@ class CitableDocuments:
         return any(place.find(name) is not None for place in (self._wholes, self._own, self._library))
 
     def named(self, name: str) -> Cited:
-        """The document of this name. A PubMed id is its own number, other names count on from the answer's own."""
+        """Return the document of this name. A PubMed id is its own number; other names continue the answer's."""
         document = self._find(name)
         key = reference_key(name)
         if key.startswith("pmid:"):
@@ -115,9 +115,9 @@ class CitableDocuments:
         return number, document.id if document else None
 
     def _find(self, name: str) -> Document | None:
-        """The document of this name; one that is not the answer's own is from now on.
+        """Return the document of this name; a document of the library becomes one of the answer's own.
 
-        It comes under its PubMed id or DOI where the answer's own have taken its id.
+        It is added under its PubMed id or DOI if its id is already in use.
         """
         found = self._wholes.find(name)
         if found is None and (own := self._own.find(name)):
@@ -136,16 +136,15 @@ class CitableDocuments:
         return self._borrowed[id(found)]
 
     def every(self) -> tuple[Cited, ...]:
-        """All documents that have a number, each once."""
+        """Return all documents with a number, each once."""
         return tuple((number, id) for id, number in self._numbers.items() if id)
 
 
 LONGEST_ANSWER = 1_000_000
-"""Characters of an answer at most: some 150,000 words. Reading takes linear time, seconds for as many."""
+"""Maximum characters of an answer, about 150,000 words. Parsing takes linear time, seconds for this length."""
 
 LONGEST_DOCUMENT = 500_000
-"""Characters of a document at most. Judging takes linear time: on two cores about 45 seconds for as many and each
-claim."""
+"""Maximum characters of a document. Judging takes linear time: about 45 seconds per claim on two cores for this one."""
 
 
 def _expect_length(document: Document) -> None:
@@ -155,7 +154,7 @@ def _expect_length(document: Document) -> None:
 
 
 def mentions_in(text: str, sources: CitableDocuments) -> list[Mention]:
-    """The numbers in square brackets and the PubMed ids of a text."""
+    """Return the numbers in square brackets and the PubMed ids of a text."""
     groups = [*parse_markers(text), *other_markers(text, sources.count)]
     names = list(_names_in(text, sources))
     if not groups and not names:
@@ -168,7 +167,7 @@ _LONG_NUMBER = re.compile(r"\d{5,8}")
 
 
 def _names_in(text: str, sources: CitableDocuments) -> Iterator[Mention]:
-    """Names of documents in brackets: ``[12345678]``, ``[PMC123]``; numbers as long if one of them is known."""
+    """Yield names of documents in brackets: ``[12345678]``, ``[PMC123]``; for long numbers if one of them is known."""
     found = list(bracketed_names(text))
     known = {name for _, names in found for name in names if sources.knows(name)}
     numbers = any(_LONG_NUMBER.fullmatch(name) for name in known)
@@ -178,14 +177,14 @@ def _names_in(text: str, sources: CitableDocuments) -> Iterator[Mention]:
 
 
 def pmids_in(text: str, sources: CitableDocuments) -> list[Mention]:
-    """The PubMed ids of a text, wherever ``PMID`` is written before them."""
+    """Return the PubMed ids of a text after ``PMID``."""
     return [
         Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids)) for group in parse_pmids(text)
     ]
 
 
 def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
-    """The mentions in order; of those that overlap, the one that came first in the list."""
+    """Return the mentions in order; of those that overlap, the first in the list."""
     kept: list[Mention] = []
     ranked = sorted(enumerate(mentions), key=lambda item: (item[1].span.start, item[0]))
     for _, mention in ranked:
@@ -195,7 +194,7 @@ def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 CITATIONS = "citations.v7"
-"""Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
+"""Signature of the rules, for provenance; changes whenever they would parse some answer differently."""
 
 _SPACE = r"[^\S\n]"
 _BULLET = r"(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])"
@@ -226,23 +225,23 @@ def parse_answer(
     *,
     mentions: Sequence[Mention] | None = None,
 ) -> Answer:
-    """Split an answer into claims, each with the citations that stand in it or behind it.
+    """Split an answer into claims, each with the citations in it or after it.
 
-    A marker after the full stop belongs to the sentence before; so does one alone on its line. A marker that
-    opens the answer, a line or a list item belongs to the sentence that follows it. Where one opens the answer
-    and none stands in or behind the last sentence, markers between sentences belong to the one that follows.
-    Headings, short labels that end in a colon, rules (``---``) and a reference list at the end are no claims.
-    What a heading or rule cites goes to the claim that follows, what any other piece cites that is no claim to
-    the claim before. Should there be citations but no claim at all, they come as one claim whose text is empty.
+    A marker after the full stop belongs to the sentence before; so does a marker alone on its line. A marker that opens
+    the answer, a line or a list item belongs to the following sentence. If a marker opens the answer and none is in or
+    after the last sentence, markers between sentences belong to the following one. Headings, short labels that end in a
+    colon, rules (``---``) and a reference list at the end are not claims. The citations of a heading or rule go to the
+    following claim, those of other pieces to the claim before. If there are citations but no claim, they become one
+    claim with an empty text.
 
-    Claim texts are without markers and without what dresses them: their link, their parentheses, list
-    bullets and ``**``. Markers inside the sentence's grammar ("According to [1], ...") go too.
-    Any text is taken, in linear time; half of a surrogate pair, which no file can hold, becomes U+FFFD.
-    Markers are numbers in brackets, which count the documents, and PubMed ids (``PMID: 123``), which are found by
-    name. ``mentions`` are what cites in place of these. The documents must have different ids.
+    Claim texts have no markers and nothing that surrounds them: links, parentheses, list bullets and ``**``. Markers
+    inside the sentence's grammar ("According to [1], ...") are removed too. Any text is accepted, in linear time; a
+    lone surrogate, which files cannot hold, becomes U+FFFD. Markers are numbers in brackets, which refer to the
+    documents in order, and PubMed ids (``PMID: 123``), which are found by name. ``mentions`` replace these citations.
+    The documents must have different ids.
 
     Raises:
-        InputError: The answer is no text, or longer than ``LONGEST_ANSWER``.
+        InputError: The answer is not text, or longer than ``LONGEST_ANSWER``.
     """
     expect_text(text)
     expect_type(id, str, "the id of the answer as a text", "Give a str")
@@ -278,13 +277,13 @@ def parse_answer(
 
 
 _DELIMITER = re.compile(rf"{_SPACE}{{0,3}}\|?(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*\|)+(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*)?\Z")
-# An escaped pipe is a pipe of the cell; only its backslash goes.
+# An escaped pipe is part of its cell; only its backslash is removed.
 _PIPE = re.compile(rf"\\(?=\|)|(?<!\\)\|{_SPACE}*")
 
 
 @dataclass(slots=True)
 class _Table:
-    """A table of Markdown: its head, which claims nothing, and its rows, each a claim."""
+    """A Markdown table: its head, which claims nothing, and its rows, each a claim."""
 
     head: tuple[int, int]
     rows: list[int] = field(default_factory=list[int])
@@ -292,7 +291,7 @@ class _Table:
 
 
 def _tables(body: str) -> Iterator[_Table]:
-    """The tables of a text, each a line of heads, a line of dashes and lines with pipes."""
+    """Yield the tables of a text: a line of heads, a line of dashes and lines with pipes."""
     table: _Table | None = None
     previous = (0, "")
     for start, line in lines(body):
@@ -312,12 +311,12 @@ def _tables(body: str) -> Iterator[_Table]:
 
 
 def _pipes(body: str, start: int, end: int) -> Iterator[Span]:
-    """Where cells end, and the backslashes of pipes that are none."""
+    """Yield the pipes between cells, and the backslashes of escaped pipes."""
     return (Span(start=match.start(), end=match.end()) for match in _PIPE.finditer(body, start, end))
 
 
 def expect_text(text: object) -> None:
-    """Refuse an answer that is no text, or too long a one."""
+    """Refuse an answer that is not text, or too long."""
     if not isinstance(text, str):
         step = "Decode it" if isinstance(text, bytes | bytearray) else "Give its words as a str"
         raise InputError(f"expected the answer to be a text; found {text!r:.80}. {step}")
@@ -328,7 +327,7 @@ def expect_text(text: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A run of markers with its dressing, cut out of the prose at ``position``."""
+    """A run of markers with surrounding signs, cut out of the prose at ``position``."""
 
     mentions: tuple[Mention, ...]
     start: int
@@ -339,7 +338,7 @@ class _Mark:
 
 @dataclass(slots=True)
 class _Prose:
-    """An answer without its markers, and the way back to where its characters stood."""
+    """An answer without its markers, and the mapping back to the original positions."""
 
     text: str = ""
     starts: list[int] = field(default_factory=list[int])
@@ -347,12 +346,12 @@ class _Prose:
     marks: list[_Mark] = field(default_factory=list[_Mark])
 
     def origin(self, position: int) -> int:
-        """Where the character at ``position`` stands in the answer."""
+        """Return the original position of the character at ``position``."""
         chunk = bisect_right(self.starts, position) - 1
         return self.origins[chunk] + position - self.starts[chunk]
 
     def position(self, origin: int) -> int:
-        """Where the characters of the answer from ``origin`` on begin in the prose."""
+        """Return the position in the prose of the original character at ``origin``."""
         chunk = bisect_right(self.origins, origin) - 1
         if chunk < 0:
             return 0
@@ -369,7 +368,7 @@ class _Piece:
 
 
 def _prose(body: str, mentions: Sequence[Mention]) -> _Prose:
-    """Cut markers and bold signs out, with the white space that would be left behind."""
+    """Cut out markers and bold signs, with the white space that would be left over."""
     prose = _Prose()
     chunks: list[str] = []
     position = length = 0
@@ -408,7 +407,7 @@ def _prose(body: str, mentions: Sequence[Mention]) -> _Prose:
 
 
 def _after_cut(body: str, end: int, last: str, leading: bool) -> int:
-    """Where the prose goes on behind a marker."""
+    """Return where the prose continues after a marker."""
     if leading:
         onward = _ONWARD.match(body, end)
         if onward and onward[3]:
@@ -419,13 +418,13 @@ def _after_cut(body: str, end: int, last: str, leading: bool) -> int:
 
 
 def _leads(body: str, mark: _Mark) -> bool:
-    """Whether a marker at the start of a line belongs to what follows on the line."""
+    """Whether a marker at the start of a line belongs to the following text of the line."""
     onward = _ONWARD.match(body, mark.end)
     if onward is None or onward[3] is not None:
         return bool(onward and onward[3])
     if not onward[2] or onward[1] == ":":
         return bool(onward[2])
-    # "[1]. Statins": an item of a list after a finished line; the wrapped end of the sentence otherwise
+    # "[1]. Statins": an item of a list after a finished line, else the wrapped end of the sentence
     before = mark.start - 1
     while before >= 0 and body[before].isspace():
         before -= 1
@@ -433,7 +432,7 @@ def _leads(body: str, mark: _Mark) -> bool:
 
 
 def _cuts(body: str, mentions: Sequence[Mention]) -> Iterator[_Mark | Span]:
-    """The runs of markers and the mere signs between them, in order."""
+    """Yield the runs of markers and the other signs between them, in order."""
     signs = [mention.span for mention in mentions if not mention.cited]
     end = 0
     for mark in _runs(body, [mention for mention in mentions if mention.cited]):
@@ -444,7 +443,7 @@ def _cuts(body: str, mentions: Sequence[Mention]) -> Iterator[_Mark | Span]:
 
 
 def _signs(body: str, signs: Sequence[Span], start: int, end: int) -> Iterator[Span]:
-    """Bold signs and the given ones between two places."""
+    """Yield bold signs and the given signs between two places."""
     first = bisect_left(signs, start, key=lambda span: span.start)
     given = takewhile(lambda span: span.end <= end, islice(signs, first, None))
     bold = (Span(start=match.start(), end=match.end()) for match in _BOLD.finditer(body, start, end))
@@ -456,7 +455,7 @@ def _signs(body: str, signs: Sequence[Span], start: int, end: int) -> Iterator[S
 
 
 def _runs(body: str, mentions: Iterable[Mention]) -> Iterator[_Mark]:
-    """Markers with nothing but commas between them, together with their links and parentheses."""
+    """Yield markers with only commas between them, together with their links and parentheses."""
     run: list[Mention] = []
     end = floor = 0
     for mention in mentions:
@@ -471,7 +470,7 @@ def _runs(body: str, mentions: Iterable[Mention]) -> Iterator[_Mark]:
 
 
 def _dressed(body: str, run: list[Mention], end: int, floor: int) -> _Mark:
-    """A run and the pairs of signs around it: ``(see [1])``, ``**[1]**``, ``<sup>[1]</sup>``."""
+    """Extend a run by the pairs of signs around it: ``(see [1])``, ``**[1]**``, ``<sup>[1]</sup>``."""
     start = run[0].span.start
     while prefix := _PREFIX.search(body[max(floor, start - _LONGEST_PREFIX) : start]):
         closing = _PAIRS[prefix[1].lower()]
@@ -484,7 +483,7 @@ def _dressed(body: str, run: list[Mention], end: int, floor: int) -> _Mark:
 
 
 def _pieces(body: str, prose: _Prose, tables: Sequence[_Table]) -> list[_Piece]:
-    """Headings, claims and what is neither, in order and in the prose's own positions."""
+    """Return headings, claims and other pieces in order, in positions of the prose."""
     pieces: list[_Piece] = []
     position = 0
     rows = ((prose.position(row),) * 2 for table in tables for row in table.rows)
@@ -505,7 +504,7 @@ def _headings(body: str, prose: _Prose) -> Iterator[tuple[int, int]]:
 
 
 def _line_starts(prose: _Prose) -> Iterator[tuple[int, int]]:
-    """Lines that open with a marker: each begins a sentence, whether or not the one before has its stop."""
+    """Yield lines that open with a marker: each begins a sentence, even if the one before has no full stop."""
     for mark in prose.marks:
         if mark.leads and not prose.text[mark.position : mark.position + 1].islower():
             start = prose.text.rfind("\n", 0, mark.position) + 1
@@ -513,7 +512,7 @@ def _line_starts(prose: _Prose) -> Iterator[tuple[int, int]]:
 
 
 def _cited_ends(prose: _Prose) -> Iterator[tuple[int, int]]:
-    """Stops behind a marker: nobody cites within an abbreviation, so "factor X [5]. Bleeding" is two sentences."""
+    """Yield stops after a marker: no one cites inside an abbreviation, so "factor X [5]. Bleeding" is two sentences."""
     for mark in prose.marks:
         if stop := _CITED_END.match(prose.text, mark.position):
             yield stop.end(), stop.end()
@@ -528,7 +527,7 @@ def _is_heading(line: str) -> bool:
     plain = bare.strip("*_ ")
     if bare.startswith("**") and bare.rstrip(":").endswith("**") and "**" not in plain:
         return plain[-1:] not in tuple(".!?") and not MARKER.search(bare)
-    # "Side effects:" announces claims and makes none
+    # "Side effects:" announces claims but is none
     return plain.endswith(":") and len(plain.split()) <= 4
 
 
@@ -543,7 +542,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 def _with_direction(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
-    """The marks; those between sentences lead the next one if the answer is written that way round."""
+    """Return the marks; those between sentences belong to the next one if the answer is written in that direction."""
     claims = [piece for piece in pieces if piece.claim]
     marks = prose.marks
     if not claims or not marks or not marks[0].leads or marks[0].position > claims[0].start:
@@ -566,7 +565,7 @@ def _with_direction(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
 
 
 def _owned(marks: Iterable[_Mark], pieces: Sequence[_Piece]) -> dict[int, list[_Mark]]:
-    """The marks of each claim, by its number."""
+    """Return the marks of each claim, by its number."""
     starts, ends = [piece.start for piece in pieces], [piece.end for piece in pieces]
     numbers: list[int] = []  # of the claim at or before each piece
     count = 0
@@ -584,7 +583,7 @@ def _owned(marks: Iterable[_Mark], pieces: Sequence[_Piece]) -> dict[int, list[_
             index = bisect_right(starts, mark.position - 1) - 1
         index = min(max(index, 0), len(pieces) - 1)
         chosen = numbers[index] + pieces[index].heading
-        # never before the owner of an earlier mark, so that the spans of claims do not cross
+        # never before the owner of an earlier mark, so that claims do not overlap
         owner = max(owner, min(max(chosen, 0), count - 1))
         owned.setdefault(owner, []).append(mark)
     return owned
@@ -598,7 +597,7 @@ def _claim(prose: _Prose, piece: _Piece, marks: list[_Mark]) -> Claim:
 
 
 def _citations(marks: Iterable[_Mark]) -> tuple[Citation, ...]:
-    """One citation for each document or dangling number, at its first place."""
+    """Return one citation for each document or dangling number, at its first place."""
     found: dict[str | int, Citation] = {}
     for mark in marks:
         for mention in mark.mentions:

@@ -1,6 +1,6 @@
-"""Markdown's emphasis and code marks in a text, so that an edit of one sentence leaves none of them open.
+"""Markdown emphasis and code marks in a text, so that editing one sentence leaves none of them open.
 
-The rules are CommonMark's for ``*``, ``_`` and backticks, within a paragraph, a heading or an item of a list.
+The rules are CommonMark's for ``*``, ``_`` and backticks, within a paragraph, a heading or a list item.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _TICKS = re.compile(r"`+")
 _SIGNS = re.compile(r"[`*_]")
 _BLOCK = re.compile(r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#{1,6} |>))")
 _REACH = 20_000
-"""Characters on each side of an edit that are looked at; a paragraph is rarely longer."""
+"""Characters to search on each side of an edit; paragraphs are rarely longer."""
 
 
 class Emphasis(NamedTuple):
-    """A stretch between two marks: the mark, and where it opens and where it closes."""
+    """Text between two marks: the mark, and where it opens and closes."""
 
     mark: str
     opens: int
@@ -29,14 +29,14 @@ class Emphasis(NamedTuple):
 
 
 class Insertion(NamedTuple):
-    """Marks, and where they go."""
+    """Marks to insert, and their place."""
 
     at: int
     marks: str
 
 
 class Replacement(NamedTuple):
-    """A stretch of a text with other words in its place, and marks before and behind them."""
+    """New words for a part of a text, and marks to insert before and after them."""
 
     start: int
     end: int
@@ -45,25 +45,25 @@ class Replacement(NamedTuple):
     behind: Insertion
 
     def applied(self, text: str) -> str:
-        """The text with it."""
+        """Apply the replacement to the text."""
         head = text[: self.before.at] + self.before.marks + text[self.before.at : self.start]
         return head + self.words + text[self.end : self.behind.at] + self.behind.marks + text[self.behind.at :]
 
     @property
     def span(self) -> Span:
-        """Where the words stand then."""
+        """Place of the new words."""
         start = self.start + len(self.before.marks)
         return Span(start=start, end=start + len(self.words))
 
     @property
     def moved(self) -> int:
-        """How far it moves what follows."""
+        """Distance by which the following text moves."""
         return len(self.before.marks) + len(self.words) - (self.end - self.start) + len(self.behind.marks)
 
 
 @dataclass
 class OpenRun:
-    """A run of one sign that may open or close emphasis, as far as it has not been used."""
+    """The unused rest of a run of one sign that may open or close emphasis."""
 
     sign: str
     start: int
@@ -74,19 +74,19 @@ class OpenRun:
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """End of the run."""
         return self.start + self.length
 
 
 def emphases(text: str) -> tuple[list[Emphasis], list[OpenRun]]:
-    """The stretches of one block of text between marks that belong together, and the signs without a partner.
+    """Match the marks in one block of text.
 
     Args:
-        text: A paragraph, a heading or an item of a list.
+        text: A paragraph, a heading or a list item.
 
     Returns:
-        The stretches, in the order in which they close; and the runs of signs that could be marks but close nothing
-        and are not closed.
+        The emphases, in the order in which they close; and the runs that could be marks but neither close anything nor
+        are closed.
     """
     found: list[Emphasis] = []
     open_runs: list[OpenRun] = []
@@ -106,7 +106,7 @@ def emphases(text: str) -> tuple[list[Emphasis], list[OpenRun]]:
 
 
 def _runs(text: str) -> Iterator[OpenRun | Emphasis]:
-    """The runs of signs; of code the two marks at once, as nothing inside is a mark."""
+    """Yield the runs of signs; for code both marks at once, because nothing inside is a mark."""
     last = {len(run[0]): run.start() for run in _TICKS.finditer(text)}
     position = 0
     while match := _RUN.search(text, position):
@@ -135,7 +135,7 @@ def _flanking(text: str, start: int, end: int) -> OpenRun:
 
 
 def _closed(run: OpenRun, open_runs: list[OpenRun], bottoms: dict[tuple[str, bool, int], int]) -> Iterator[Emphasis]:
-    """What a run closes. Where no opener fits, later runs like it need not look as far back again."""
+    """Yield what a run closes. If no opener fits, later runs of this kind need not search as far back again."""
     kind = run.sign, run.opening, run.whole % 3
     while run.length:
         bottom = bottoms.get(kind, 0)
@@ -166,29 +166,29 @@ def _fits(opener: OpenRun, closer: OpenRun) -> bool:
 
 
 def open_marks(text: str) -> str:
-    """The signs of a text that would pair with those of another, if both stood in one paragraph."""
+    """Return the signs of a text that would pair with those of another text in the same paragraph."""
     return "".join(text[run.start : run.end] for run in emphases(text)[1]) if _SIGNS.search(text) else ""
 
 
 def has_emphasis(text: str) -> bool:
-    """Whether anything in a text stands between marks."""
+    """Whether anything in a text is between marks."""
     return bool(_SIGNS.search(text)) and any(emphases(block)[0] for block in _BLOCK.split(text))
 
 
 def with_its_marks(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch with the marks right before it that open and right behind it that close; none is cut in two."""
+    """Extend a part by the marks right before it that open and right after it that close; marks are never split."""
     found = _around(text, start, end)
-    while opener := next((it for it in found if it.opens < start <= it.opens + len(it.mark)), None):
+    while opener := next((each for each in found if each.opens < start <= each.opens + len(each.mark)), None):
         start = opener.opens
-    while closer := next((it for it in found if it.closes <= end < it.closes + len(it.mark)), None):
+    while closer := next((each for each in found if each.closes <= end < each.closes + len(each.mark)), None):
         end = closer.closes + len(closer.mark)
     return start, end
 
 
 def replacement(text: str, start: int, end: int, words: str = "") -> Replacement:
-    """Put other words in the place of a stretch, or nothing, so that no mark is left open.
+    """Replace a part of a text by other words, or delete it, so that no mark is left open.
 
-    A mark that the stretch opened or closed for its neighbours stays. In most texts there is none.
+    A mark that the part opened or closed for its neighbours stays. Most texts have none.
     """
     plain = Replacement(start, end, Insertion(start, ""), words, Insertion(end, ""))
     if not _SIGNS.search(text, start, end):
@@ -198,7 +198,7 @@ def replacement(text: str, start: int, end: int, words: str = "") -> Replacement
     closed = sorted((each.closes, each.mark) for each in found if each.opens < start <= each.closes < end)
     closing = "".join(mark for _, mark in closed)
     if not (opening or closing) or open_marks(words) == closing + opening:
-        # No neighbour needs any, or the words bring them.
+        # Neighbours need no mark, or the new words have it.
         return plain
     for run in reversed(emphases(words)[1]):
         words = words[: run.start] + words[run.end :]
@@ -206,16 +206,18 @@ def replacement(text: str, start: int, end: int, words: str = "") -> Replacement
         return plain._replace(before=Insertion(start, opening), words=words)
     if words and not opening:
         return plain._replace(words=words, behind=Insertion(end, closing))
-    # Marks touch the words that they belong to: next to a space they would be no marks.
+    # Marks must touch the words that they belong to: next to a space they are not marks.
     behind = len(text) - len(text[end:].lstrip())
     return Replacement(start, end, Insertion(len(text[:start].rstrip()), closing), words, Insertion(behind, opening))
 
 
 def _around(text: str, start: int, end: int) -> list[Emphasis]:
-    """The emphasis of the block, or blocks, that a stretch is in, in the order in which it opens."""
+    """Return the emphases of the blocks around a part, in the order in which they open."""
     first = max(0, start - _REACH)
     first = max((match.end() for match in _BLOCK.finditer(text, first, start)), default=first)
     last = min(len(text), end + _REACH)
     behind = _BLOCK.search(text, end, last)
     found, _ = emphases(text[first : behind.start() if behind else last])
-    return sorted((Emphasis(it.mark, it.opens + first, it.closes + first) for it in found), key=lambda it: it.opens)
+    return sorted(
+        (Emphasis(each.mark, each.opens + first, each.closes + first) for each in found), key=lambda each: each.opens
+    )

@@ -1,8 +1,8 @@
-"""Text that gives its reader orders: no evidence for a judge, and nothing for an answer to quote.
+"""Text that gives orders to its reader: no evidence for a judge, and nothing for an answer to quote.
 
-An abstract reports. It gives its reader no orders about an answer, has no turns of a conversation and no documents
-inside it; text that does says nothing about its subject, and is no evidence. Looked for are the forms that such speech
-has, not the words of single attacks. A falsehood stated plainly has none of them, and is not told from a finding.
+An abstract reports. It gives no orders about an answer, and contains no turns of a conversation and no other documents.
+Text that does says nothing about its subject, and is not evidence. The rules look for the forms of such speech, not for
+the words of single attacks. A plainly stated falsehood has none of these forms and is not detected.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from vericite.records import Document, Sentence
 from vericite.text.sentences import document_sentences
 
 INSTRUCTIONS = "instructions.v3"
-"""Signature of the rules; it changes whenever they would flag another sentence of some text."""
+"""Signature of the rules; changes whenever they would flag another sentence of some text."""
 
 _CARRIED = 4
-"""Sentences of its section that an order takes with it: as much as is likely to be what it wants said."""
+"""Sentences of its section that an order covers: about the length of what it wants to be said."""
 
 _UNSEEN = ("Cf", "Cc", "Cn", "Mn")
 _ALIKE = str.maketrans("аеорсухіјѕԁһАВЕКМНОРСТУХІЅЈ", "aeopcyxijsdhABEKMHOPCTYXISJ")
-"""Letters of the Cyrillic alphabet that look like ours."""
+"""Cyrillic letters that look like Latin ones."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-# What opens somebody else's speech in the middle of a text: everything behind it is that speech.
+# Openings of someone else's speech inside a text: everything after them is that speech.
 _MARKUP = (
     r"(?:abbr|abstract|abstracttext|alternatives|article-title|b|big|blockquote|body|bold|br|caption|center|cite|code|"
     r"col|dd|div|dl|dt|em|email|ext-link|fig|font|h[1-6]|head|hr|html|i|img|inf|inline-formula|italic|label|li|link|"
@@ -70,7 +70,7 @@ _READER = (
     r"(?:ai|llm|chatbot|bot|assistant|language model|ai model|reviewer|reader|judge|grader|verifier|fact[- ]checker|"
     r"checker|summari[sz]er|annotator|answerer|automated \w+)s?"
 )
-# Where only an order has its verb: at the head of a clause, or behind "please" and "you must".
+# Where only an order has its verb: at the head of a clause, or after "please" and "you must".
 _HEAD = (
     r"(?:(?:^|[.:;!?>]\s{0,4})(?:(?:when|whenever|if|for|in|from|before|after|once|as|to)\b[^,.:;]{2,90},\s*)?"
     r"(?:(?:then|instead|now|simply|just|always|never|do not|don't|also|first|next|finally|only|so|and|but),?\s+){0,2}"
@@ -84,7 +84,7 @@ _THING = (
 )
 _INSTRUCTIONS = r"(?:instructions?|rules?|prompts?|directives?|orders?|commands?|guidelines?)\b"
 _FORMS = _any(
-    # Orders to say something, and to leave something unsaid. "Cite this article as" is no order about an answer.
+    # Orders to say something, or not to say something. "Cite this article as" is not an order about an answer.
     rf"{_HEAD}(?:{_SAY})\s+(?!this (?:article|paper|chapter))(?:only|exactly|verbatim|that|yes\b|no\b|nothing|"
     r"(?:with|as follows|this|it)\b[^.]{0,20}[:\"“'‘\[]|[\"“‘'\[])",
     rf"{_HEAD}(?:{_SAY})\s+(?!this (?:article|paper|chapter)|of\b)[^.;]{{0,60}}?(?:{_THING}|\[\d+\]|[\"“]|"
@@ -99,7 +99,7 @@ _FORMS = _any(
     rf"\b(?:{_NEGLECT})\s+[^.;]{{0,20}}\b(?:previous|prior|above|preceding|earlier|your|system|other)\s+(?:\w+\s+)?"
     rf"{_INSTRUCTIONS}",
     rf"{_HEAD}(?:{_RATE})\s+[^.;]{{0,60}}\b(?:as|to be|is|are)\s+[\"“'‘]?{_TRUE}",
-    # Somebody addressed.
+    # Someone is addressed.
     r"(?:^|[.!:(\[*]\s*)(?:important )?(?:note|message|memo|instructions?|reminder|notice|request|attention|dear|hello|"
     r"hey|warning|hint|to|for)\b[\s,:]*(?:to |for )?(?:the |all |any |every |an? |our |whatever |whichever )?"
     rf"(?:\w+ )?{_READER}\b(?:\s+(?:who|that|which|reading|processing|using|of|in)\b[^.:]{{0,60}})?\s*[:!—–]",
@@ -120,7 +120,7 @@ _FORMS = _any(
     r"\b(?:tell|inform|assure|convince|persuade|told) the users? (?:that|the following|this|only)\b",
     r"\b(?:debug|developer|admin|administrator|jailbreak|unrestricted|god) mode\b",
     rf"\b(?:grateful|appreciate it|appreciated|kind) if [^.;]{{0,60}}\b(?:{_READER}|you)\b",
-    # Answers and labels prescribed.
+    # Prescribed answers and labels.
     r"\b(?:must|shall|should|has to|have to|needs? to|is to|are to)\s+(?:appear|be (?:reported|written|said|stated|"
     r"quoted|repeated|included|presented|shown|reproduced|copied|printed))\b[^.;]{0,30}\b(?:verbatim|word for word|"
     r"as is|as written|(?:any|every|each|the|your) (?:final )?(?:summary|answer|reply))\b",
@@ -131,7 +131,7 @@ _FORMS = _any(
     r"\b(?:correct|right|expected|required|only (?:acceptable|valid|correct)|final|official|"
     r"safe|safest|desired|intended|approved|accepted|ideal) (?:(?:answer|label|verdict)\b"
     r"(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s|"
-    # What patients, cells and tumours give is a response: only one that is worded is somebody's speech.
+    # Patients, cells and tumours give responses: only a worded response is someone's speech.
     r"(?:response|reply)\b(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s{0,4}"
     r"(?:[\"“'‘]|\[\d|(?:yes|no|true|false|(?:fully )?supported|entailed|entailment|[A-E])\s*(?:[.!,;:]|$)))",
     r"\b(?:label|verdict|judge?ment)\s+(?:\w+\s+){0,6}?(?:is|must be|should be|shall be)\s+(?:always\s+)?[\"“'‘]?"
@@ -143,13 +143,13 @@ _FORMS = _any(
     r"\bthis (?:document|abstract|source|passage|text|article) (?:\w+ )?(?:supports|entails|proves|verifies|confirms) "
     r"(?:every|any|all|each|whatever)\b",
     r"\b(?:cite[sd]?|citing|citation)\s+(?:\w+\s+){0,3}(?:\[\d+\]|(?:source|document|number)\s+\d)",
-    # Rules made, and rules declared void.
+    # Rules that are made or declared void.
     rf"\b(?:new|updated|additional|revised|amended|overriding)\s+(?!orders?\b)(?:\w+\s+)?{_INSTRUCTIONS}"
     r"[^.:]{0,40}:",
     rf"\b(?:previous|prior|above|preceding|earlier|original|initial|system)\s+(?:\w+\s+)?{_INSTRUCTIONS}[^.]{{0,20}}\b"
     r"(?:void|cancell?ed|revoked|obsolete|superseded|overridden|lifted|suspended|no longer)\b",
 )
-# Speech to a reader, or about an answer, whatever it wants.
+# Speech to a reader or about an answer, whatever it wants.
 _FIELD = (
     r"(?:answer|verdict|label|claim|hypothesis|premise|entailment|judge?ment|output|response|reply|prompt|"
     r"instructions?|"
@@ -170,7 +170,7 @@ _ADDRESSED = _any(
     rf"\s-\s?)"
     rf"(?:(?:please|now|then|simply|just|always|never|do not|don't|kindly|only|instead|"
     rf"also|first|finally|therefore|and|but|so),?\s+){{0,3}}(?:{_ACT})\s+(?:{_AFTER_ORDER})",
-    # A rule for whoever judges, a status given to a statement, a row of a form.
+    # A rule for a judge, a status given to a statement, or a row of a form.
     r"\b(?:checker|grader|evaluator|annotator|verifier|fact[- ]checker)s?\b[^.;]{0,60}\b(?:mark|accept|approve|agree|"
     r"yes|supported|entail|believe|true)",
     rf"\byou (?:must|should|shall|have to|need to|may|can) (?:{_ACT})\b",
@@ -202,7 +202,7 @@ _CODED = re.compile(
     r"|(?:[0-9A-Fa-f]{2}[ :]){8,}|(?:[01]{8}[ ,]?){4,}|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[xu][0-9A-Fa-f]{2,4}){3,}"
     r"|(?:&#(?:x[4-7][0-9A-Fa-f]|[6-9]\d|1[0-2]\d);){3,}|(?:(?<![^\W_])[^\W\d_][ .*_-]{1,3}){6,}(?:[^\W\d_]\b)"
 )
-# A word or sign of which each form has at least one; that is looked for first, because it is quicker.
+# Each form contains at least one of these words or signs; searching for them first is faster.
 _CUES = frozenset(
     f"{_SAY}|{_NEGLECT}|supported|entailed|entailment|true|correct|yes|proven|verified|accurate|faithful|your|you|ai|"
     "llm|llms|chatbot|chatbots|bot|bots|assistant|assistants|language|reviewer|reviewers|reader|readers|judges|grader|"
@@ -223,7 +223,7 @@ _NUMBER = re.compile(r"\s*\[(\d{1,2})\]")
 
 
 def instructs(sentence: str) -> bool:
-    """Whether a sentence tells whoever answers what to say, or is somebody else's turn, tag or form to fill."""
+    """Whether a sentence tells the answering model what to say, or is another speaker's turn, a tag or a form."""
     seen = as_read(sentence)
     return _opens(sentence, seen) or _orders(seen)
 
@@ -237,18 +237,18 @@ def dictates(sentence: str) -> bool:
 
 
 def evidence_sentences(document: Document) -> list[str]:
-    """The sentences of a document that are evidence, as they stand in it."""
+    """Return the sentences of a document that are evidence."""
     sentences = document_sentences(document)
     orders = instructing(document, sentences)
     return [sentence.text_in(document) for place, sentence in enumerate(sentences) if place not in orders]
 
 
 def instructing(document: Document, sentences: Sequence[Sentence] | None = None) -> frozenset[int]:
-    """Which sentences of a document are no evidence because it gives its reader orders, by their index.
+    """Return the indices of sentences that are not evidence because their document gives orders to its reader.
 
-    What an order wants said may stand beside it as if it were a finding. So an order takes with it the next few
-    of its section and at least one sentence, one that points back the sentence before, and a tag or a turn all that
-    follows.
+    The text that an order wants to be said may follow it like a finding. An order therefore covers the next few
+    sentences of its section, at least one. If it points back, it also covers the sentence before; a tag or a turn
+    covers all that follows.
     """
     parts = document_sentences(document) if sentences is None else sentences
     texts = [sentence.text_in(document) for sentence in parts]
@@ -256,7 +256,7 @@ def instructing(document: Document, sentences: Sequence[Sentence] | None = None)
     found = set(_forged(seen))
     for place, text in enumerate(seen):
         if _opens(texts[place], text):
-            # An answer and a question that lead up to a turn belong to it.
+            # An answer and a question before a turn belong to it.
             first = next((before for before in range(place) if _LABEL.search(seen[before])), place)
             found.update(range(first, len(parts)))
             break
@@ -266,7 +266,7 @@ def instructing(document: Document, sentences: Sequence[Sentence] | None = None)
 
 
 def _reach(document: Document, parts: Sequence[Sentence], place: int) -> int:
-    """The place behind the last sentence that an order takes with it."""
+    """Return the place after the last sentence that an order covers."""
     start = parts[place].span.start
     end = next(span.end for span in document.section_spans if span.start <= start < span.end)
     behind = sum(sentence.span.start < end for sentence in parts)
@@ -274,7 +274,7 @@ def _reach(document: Document, parts: Sequence[Sentence], place: int) -> int:
 
 
 def _forged(seen: Sequence[str]) -> Iterator[int]:
-    """Sentences of another numbered document inside this one: under ``[1]``, and citing ``[1]`` for themselves."""
+    """Yield sentences of a forged document inside this one: under ``[1]``, or citing ``[1]`` for themselves."""
     starts = [(place, head[1]) for place, text in enumerate(seen) if (head := _NUMBER.match(text))]
     for (place, number), (end, _) in pairwise([*starts, (len(seen), "")]):
         if sum(text.count(f"[{number}]") for text in seen[place:end]) > 1:
@@ -292,7 +292,7 @@ def _opens(text: str, seen: str) -> bool:
 
 
 def as_read(text: str) -> str:
-    """The text as it reads: wide forms as plain ones, without characters that are not seen."""
+    """Normalize the text to how it reads: plain forms of wide characters, without hidden ones."""
     if text.isascii() and text.isprintable():
         return text
     plain = unicodedata.normalize("NFKC", text).translate(_ALIKE)

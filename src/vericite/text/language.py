@@ -1,4 +1,4 @@
-"""Text in another language than English, recognized by its script and its function words."""
+"""Recognize text in languages other than English by script and function words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 LANGUAGE = "language.v1"
-"""Signature of the rules, for provenance; it changes whenever they would judge some text otherwise."""
+"""Signature of the rules, for provenance; changes whenever they would judge some text differently."""
 
 _FEWEST_WORDS = 5
 _FEWEST_IN_PHRASE = 4
@@ -40,7 +40,7 @@ _WRITTEN = re.compile(r"[^\W\d_]+['’]?")
 
 @lru_cache(maxsize=4096)
 def letter_script(letter: str) -> str | None:
-    """The script of a letter, None if it is Latin or a symbol."""
+    """Return the script of a letter; None if it is Latin or a symbol."""
     name = unicodedata.name(letter, "")
     return _SCRIPTS.get(name.split(" ", 1)[0].split("-", 1)[0])
 
@@ -50,12 +50,14 @@ _PHRASES = {name: frozenset(words.split()) for name, words in _LISTS["short"].it
 
 
 def foreign_reason(text: str) -> str | None:
-    """Why a text seems to be in another language than English, or None if it does not.
+    """Return why a text seems to be in another language than English, or None.
 
-    The reason is a phrase: "written in a script other than Latin: Cyrillic", "looks like German". Built so
-    that English is hardly ever flagged: fewer than four words in Latin letters never are, nor are names of
-    species and drugs or Greek letters. Languages in Latin script are told by their function words, so a
-    heading or a list of terms goes unflagged, and a near relative may be named instead of the language.
+    The reason is a phrase: "written in a script other than Latin: Cyrillic", "looks like German". English is hardly
+    ever
+    flagged: fewer than four words in Latin letters never are, nor are names of species and drugs or Greek letters.
+        Languages
+    in Latin script are recognized by their function words. So a heading or a list of terms is not flagged, and a
+    related language may be named instead.
     """
     text = unicodedata.normalize("NFC", text)
     return _foreign_script(text) or _foreign_words(text) or _foreign_phrase(text)
@@ -100,9 +102,9 @@ def _foreign_words(text: str) -> str | None:
 
 
 def _foreign_phrase(text: str) -> str | None:
-    """The same for short texts, where two telling words are enough if there is no English one.
+    """Like ``_foreign_words`` for short texts, where two function words are enough if there is no English one.
 
-    An accented word counts as one of the two. An English word that the relatives have too counts for neither side.
+    An accented word counts as one of the two. An English word that related languages share counts for neither side.
     """
     written = _WRITTEN.findall(text)
     if len(written) < _FEWEST_IN_PHRASE:
@@ -125,7 +127,7 @@ def _foreign_phrase(text: str) -> str | None:
 
 
 def _telling(text: str) -> list[str]:
-    """The words that may tell a language: small ones, no parts of names, no Latin ("de novo", "et al")."""
+    """Return the words that may indicate a language: short ones, not parts of names, not Latin ("de novo", "et al")."""
     tokens = [match[0].replace("’", "'") for match in _TOKEN.finditer(text)]
     found: list[str] = []
     name = False  # a capitalised name follows

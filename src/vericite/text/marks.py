@@ -1,10 +1,10 @@
-"""Reference marks of a source's own: found in its text, and taken out before the text enters an answer or a prompt.
+"""Reference marks of a source, and their removal before its text enters an answer or a prompt.
 
 A guideline writes ``[12]``, ``(refs. 2,3)`` or ``(Smith et al., 2020)`` and means its own list of references. In an
-answer the same signs would cite our documents. So text of a source goes through ``without_marks`` wherever an answer
-quotes it, a model reads it, a repair proposes it or a demonstration shows it. Nothing but marks is left out, and a
-number in brackets that is a result keeps its place and gets parentheses, so a quotation can still be compared with
-its source word for word.
+answer the same signs would cite our documents. So the text of a source goes through ``without_marks`` before an answer
+quotes it, a model reads it, a repair proposes it or a demonstration shows it. Only marks are removed. A number in
+brackets that is a result stays, in parentheses, so that a quotation can still be compared word for word with its
+source.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from vericite.text.references import (
 )
 
 MARKS = "marks.v1"
-"""Signature of the rules; it changes whenever they would find other marks in some text."""
+"""Signature of the rules; changes whenever they would find other marks in some text."""
 
 _NUMBER = r"\d{1,3}"
 _LIST = rf"{_NUMBER}(?:\s?[-‐‑–—,;]\s?{_NUMBER})*"
 _PLAIN = re.compile(rf"\(\s?(?P<list>{_LIST})\s?\)")
 _CLAUSE_END = re.compile(r"\s{0,2}(?:[.,;:!?]|\Z)")
-# "grade (3, 4)", "p = (1)": what stands before numbers that are no mark; "patients (12)": before one that counts.
+# Text before numbers that are not marks: "grade (3, 4)", "p = (1)"; and before counts: "patients (12)".
 _COUNTED = re.compile(
     r"(?:[=<>±%\d]|\b(?:n|p|tables?|figs?|figures?|equations?|types?|phases?|groups?|grades?|stages?|days?|weeks?|months?"
     r"|years?|steps?|parts?|items?|factors?|levels?|scores?|ages?|aged|versions?|categor(?:y|ies)|class(?:es)?|arms?"
@@ -87,19 +87,19 @@ _DRESSING = re.compile(
 _LONGEST_DRESSING = 30
 _CLOSES = {"(": ")", "[": "]", "<sup>": "</sup>", "^": "^"}
 _SIGNS = re.compile(r"[\[【［({<^⁰¹²³⁴-⁹\\]|[.,]\d|pmid|pubmed", re.IGNORECASE)
-"""Every mark has at least one of these."""
+"""Every mark contains at least one of these."""
 _PASSES = 3
-"""How often a text is read again. What marks still stand then is no ordinary writing."""
+"""Maximum number of passes over a text. Marks that remain then are not ordinary writing."""
 _ROUND = str.maketrans("[]【】［］{}", "()()()()")
 _ENCLOSING = re.compile(r"[\[\]【】［］(){}<>⁰¹²³⁴-⁹]")
 _IDS = re.compile(r"\b(?:PMID|PubMed\s?ID)(?=s?\s{0,2}[:#=]?\s{0,2}\d)", re.IGNORECASE)
 
 
 def without_marks(text: str) -> str:
-    """The text without its own reference marks, so that no sign in it is read as a citation.
+    """Remove a text's own reference marks, so that no sign in it is read as a citation.
 
-    The spaces that a mark leaves go with it. A number in brackets that is a result, or the object of a preposition
-    ("according to [12]"), stays, in parentheses.
+    The space that a mark would leave is removed too. A number in brackets that is a result, or the object of a
+    preposition ("according to [12]"), stays, in parentheses.
     """
     if not _SIGNS.search(text):
         return text
@@ -111,7 +111,7 @@ def without_marks(text: str) -> str:
 
 
 def over_marks(text: str) -> tuple[str, tuple[int, ...]]:
-    """The text without its marks, and where each of its characters stands in the given text."""
+    """Remove the marks of a text; also return the original position of each remaining character."""
     origins: list[int] = []
     position = 0
     for span in source_marks(text):
@@ -122,17 +122,17 @@ def over_marks(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def plain_words(text: str) -> str:
-    """The text without any sign that could enclose a citation: for text that is made to be read as one."""
+    """Remove any sign that could enclose a citation, from text that imitates one."""
     return " ".join(_IDS.sub("number", _ENCLOSING.sub(" ", text)).split())
 
 
 def reads_as_citation(text: str) -> bool:
-    """Whether a reader of answers would take any sign in the text for a citation."""
+    """Whether a parser of answers would read any sign in the text as a citation."""
     return bool(parse_markers(text) or parse_pmids(text)) or next(other_markers(text, 1), None) is not None
 
 
 def source_marks(text: str) -> tuple[Span, ...]:
-    """Where reference marks stand in the text of a source, in order, each with the spaces and signs that go with it."""
+    """Return the reference marks in the text of a source, in order, with the spaces and signs that belong to them."""
     found = sorted(_marks(text), key=lambda span: (span.start, span.end))
     spans: list[Span] = []
     floor = 0
@@ -145,9 +145,9 @@ def source_marks(text: str) -> tuple[Span, ...]:
 
 def _marks(text: str) -> Iterator[Span]:
     groups = parse_markers(text)
-    yield from (it.span for it in groups if not _is_kept(text, it))
-    yield from (it.span for it in other_markers(text, 1))
-    yield from (it.span for it in parse_pmids(text))
+    yield from (group.span for group in groups if not _is_kept(text, group))
+    yield from (group.span for group in other_markers(text, 1))
+    yield from (group.span for group in parse_pmids(text))
     for pattern in (_WORDED, _GLUED, _ACCESSION):
         yield from (Span(start=match.start(), end=match.end()) for match in pattern.finditer(text))
     for match in _AUTHOR_YEAR.finditer(text):
@@ -158,20 +158,20 @@ def _marks(text: str) -> Iterator[Span]:
 
 
 def _unknown(text: str, read: Iterable[MarkerGroup]) -> Iterator[Span]:
-    """What looks like a citation in no form that we read: ``[S1]``, ``[@smith]``, ``{1}``."""
+    """Yield what looks like a citation in a form that we do not parse: ``[S1]``, ``[@smith]``, ``{1}``."""
     for span in unread_markers(text, (group.span for group in read)):
         written = text[span.slice]
-        # Numbers that are no list of references are results: [-3, 5], [1200-1500]. Parentheses are read elsewhere.
+        # Numbers that are not a list of references are results: [-3, 5], [1200-1500]. Parentheses: see _plain.
         if written[0] != "(" and (MARKER.match(written) or not re.fullmatch(r"\[[\s\d,;–−-]*\]", written)):
             yield span
 
 
 def _plain(text: str) -> Iterator[Span]:
-    """Numbers in parentheses: lists wherever they stand, single ones at the end of a clause."""
+    """Yield numbers in parentheses: lists anywhere, single numbers at the end of a clause."""
     matches = list(_PLAIN.finditer(text))
-    single = [it for it in matches if it["list"].isdigit()]
-    # "in men (12) and women (14)", "(1) pain and (2) fever" count.
-    counted = any(not _CLAUSE_END.match(text, it.end()) and text[: it.start()].strip() for it in single)
+    single = [match for match in matches if match["list"].isdigit()]
+    # "in men (12) and women (14)", "(1) pain and (2) fever" are counts.
+    counted = any(not _CLAUSE_END.match(text, match.end()) and text[: match.start()].strip() for match in single)
     for match in matches:
         before = text[max(0, match.start() - 60) : match.start()]
         numbers = [int(number) for number in _DIGITS.findall(match["list"])]
@@ -208,13 +208,13 @@ def _is_kept(text: str, group: MarkerGroup) -> bool:
 
 
 def _is_interval(before: str, bounds: list[int]) -> bool:
-    """Whether two numbers enclose the one before them: "5 days [3-8]"."""
+    """Whether two numbers enclose the number before them: "5 days [3-8]"."""
     value = _BEFORE.search(before)
     return value is not None and len(bounds) == 2 and bounds[0] <= float(value[1]) <= bounds[1]
 
 
 def _runs(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Marks that overlap or have only a comma between them, as one."""
+    """Merge marks that overlap or have only a comma between them."""
     run: Span | None = None
     for span in spans:
         if run is None:
@@ -229,10 +229,10 @@ def _runs(text: str, spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _dressed(text: str, span: Span, floor: int) -> Span:
-    """The mark with the parentheses that hold nothing else: ``(see [1])``."""
+    """Extend the mark by the parentheses that contain nothing else: ``(see [1])``."""
     start, end = span.start, span.end
     while opening := _DRESSING.search(text[max(floor, start - _LONGEST_DRESSING) : start]):
-        sign = next(it for it in _CLOSES if opening[0].lower().startswith(it))
+        sign = next(sign for sign in _CLOSES if opening[0].lower().startswith(sign))
         gap = 1 if text[end : end + 1] == " " else 0
         if not text.startswith(_CLOSES[sign], end + gap):
             break
@@ -242,7 +242,7 @@ def _dressed(text: str, span: Span, floor: int) -> Span:
 
 
 def _spaced(text: str, span: Span, floor: int) -> Span:
-    """The mark with the spaces that would be left over."""
+    """Extend the mark by the spaces that would be left over."""
     start, end = span.start, span.end
     behind = text[end : end + 1]
     while (
@@ -258,7 +258,7 @@ def _spaced(text: str, span: Span, floor: int) -> Span:
 
 
 def _rounded(text: str) -> str:
-    """Numbers that stay, in parentheses: each sign has the same place as before."""
+    """Put the remaining numbers in parentheses; no character changes its position."""
     parts, position = list[str](), 0
     for group in parse_markers(text):
         parts += [text[position : group.span.start], text[group.span.slice].translate(_ROUND)]

@@ -1,9 +1,9 @@
-"""Which sentences of a source an answer may quote: none that speaks to its reader or says what an answer should say.
+"""Which sentences of a source an answer may quote: none that addresses its reader or prescribes an answer.
 
-An abstract speaks of its subject, in the third person. A sentence is not quoted if it is addressed to somebody, if it
-speaks of answers, bots or the words to be used, or if it is a form or a piece of code. Losing one sentence costs an
-answer little; repeating an order costs it everything. So these rules are wider than those of ``text.injection``, which
-decide what is evidence. They withhold fewer than two in a thousand sentences of PubMed abstracts.
+An abstract speaks of its subject in the third person. A sentence is not quoted if it addresses someone, speaks of
+answers, bots or the words to use, or is a form or a piece of code. Losing one sentence costs an answer little;
+repeating an order costs it everything. So these rules are wider than those of ``text.injection``, which decide what is
+evidence. They withhold fewer than two in a thousand sentences of PubMed abstracts.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _SECOND_PERSON = _any(
     r"(?! (?:present|propose|report|describe|show|introduce))|tl;?\s?dr)\b",
 )
 _SPOKEN = _any(
-    # Somebody has to say something; something has to be said.
+    # Someone has to say something; something has to be said.
     rf"\b{_MUST}\s+(?:\w+ ){{0,2}}?(?:{_SAY})\s+(?:\w+ ){{0,3}}?(?:that\b|[:\"“‘])",
     rf"\b{_MUST}\s+(?:always |never |only |all |first )?(?:say|answer|reply|output|recite|repeat)\b",
     rf"\b(?:{_MUST}|to)\s+be\s+(?:\w+ly )?(?:{_SAID}|the (?:first|last|only|final|next)\s+(?:\w+ )?"
     r"(?:sentence|line|words?|answer|citation))\b(?!\s+(?:by|in|for|to have|as)\b)",
     rf"\b(?:let|make)\s+(?:it|this|that)\s+be\s+(?:{_SAID}|known)\b",
-    # An answer, or who gives one, says something.
+    # An answer, or its author, says something.
     rf"\b{_ANSWER}\b[^.;:]{{0,40}}?\b(?:say|says|said|state|states|reads?|contains?|tells?|must|should|shall|has to)\b"
     r"\s*(?:that\b|so\b|be\b|the words\b|[:\"“‘])",
     rf"\b(?!summ){_ANSWER}\b[^.;]{{0,40}}?(?:\b(?:is|was|are|be)\s+(?:that|yes|no|always|never)\b|,?\s+namely\b|"
@@ -72,7 +72,7 @@ _SPOKEN = _any(
     r"(?:^|[,:;]\s)always (?:open|begin|start|end|close) with\b|^(?:attention(?! is\b| was\b| to\b| has\b)|dear|"
     r"hello|hey|hi|to all|to any|note to)\b[^.:!]{0,40}[,:!]|"
     r"\bas (?:previously |already )?(?:instructed|agreed|ordered)(?: with| by| to)\b",
-    # A main clause that begins with its verb is an order: alone, or behind "whenever it is asked".
+    # A main clause that begins with its verb is an order: alone, or after "whenever it is asked".
     r"^\W{0,3}(?:print|recite|utter|proclaim|mention|conclude|tell|say|reply|respond|declare|affirm|assert|announce|"
     r"quote|cite|"
     r"repeat|write|remember|believe|ignore|forget|do not|don't|do the|do tell|paste|insert|emit|answer|spread|"
@@ -146,7 +146,7 @@ _TEXTUAL = _any(
 )
 _AND = re.compile(r"\s?(?:,|/|&|\band\b)\s?", re.IGNORECASE)
 _LABEL, _WORDS = 3, 6
-"""Words of a label, at most, that heads a sentence of its own, and that names a text or its reader."""
+"""Maximum words of a label that heads its own sentence and names a text or its reader."""
 _FORM = _any(
     r"\W*(?:(?:correct|right|true|final|official|quotable|approved|verified|certified|preferred|suggested|"
     r"recommended|default|"
@@ -162,9 +162,10 @@ _SECTIONS = _any(
 
 
 def addresses_reader(sentence: str) -> bool:
-    """Whether a sentence speaks to its reader, dictates an answer or speaks about one, or hides what it says.
+    """Whether a sentence addresses its reader, prescribes or mentions an answer, or hides its content.
 
-    It also holds for advice to patients ("You should not drive"), for fields of a form ("Verdict: supported"), for a
+    This includes advice to patients ("You should not drive"), fields of a form ("Verdict: supported"), sentences in
+    another language, and encoded text.
     sentence in another language, and for text in a code.
     """
     seen = as_read(sentence)
@@ -172,9 +173,9 @@ def addresses_reader(sentence: str) -> bool:
 
 
 def speaks_of_answers(sentence: str) -> bool:
-    """Whether a sentence dictates an answer or a verdict, or speaks about one: no evidence, whatever it mentions.
+    """Whether a sentence prescribes or mentions an answer or a verdict: it is then not evidence, whatever else it says.
 
-    Advice to patients and text in another language may be evidence; they do not count here.
+    Advice to patients and text in another language may be evidence, and do not count here.
     """
     if dictates(sentence):
         return True
@@ -183,7 +184,7 @@ def speaks_of_answers(sentence: str) -> bool:
 
 
 def _is_labelled(sentence: str) -> bool:
-    """Whether a sentence begins with a label that is no section of an abstract, and speaks of a text or its reader."""
+    """Whether a sentence begins with a label that is not a section of an abstract, and names a text or its reader."""
     head = _HEAD.match(sentence)
     if head is None:
         return False
@@ -197,7 +198,7 @@ def _is_labelled(sentence: str) -> bool:
         or label in ("A", "Q")
     ):
         return True
-    # Two or three words that head a sentence of their own, and are no subject of research.
+    # Two or three words that head their own sentence and are not a subject of research.
     return words <= _LABEL and not label.isupper() and _FORM.fullmatch(label) is not None
 
 

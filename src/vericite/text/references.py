@@ -1,4 +1,4 @@
-"""Names of sources, in the many ways they are written: PubMed ids, DOIs, PMC ids, web addresses."""
+"""Names of sources in their many forms: PubMed ids, DOIs, PMC ids, web addresses."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _PUBMED = re.compile(
     r"/0*([0-9]{1,8})(?=[/?#]|\Z)"
 )
 _DOI = re.compile(r"(?:doi\s{0,3}:\s{0,3}|(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/\S+)")
-_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+/")  # "doi.org/", and no DOI alone: "10.1000/"
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+/")  # "doi.org/", but not a DOI alone: "10.1000/"
 _QUERY = re.compile(r"[?#]")
-# What tells a site where a reader came from: OpenAI's search adds "utm_source=openai" to every address.
+# Parameters that tell a site where a reader came from: OpenAI's search adds "utm_source=openai" to every address.
 _TRACKING = re.compile(r"(?:\?utm_[a-z]+=[^&]*(?:&utm_[a-z]+=[^&]*)*\Z|&utm_[a-z]+=[^&]*|(?<=\?)utm_[a-z]+=[^&]*&)")
 _PMC = re.compile(r"(?:pmcid\s{0,3}:\s{0,3}|[\w./-]*/)?pmc([0-9]{1,9})/?")
 
 _NAME = r"(?:PMID|PubMed\s?ID)s?\s{0,2}[:#=]?\s{0,2}[0-9]{1,8}(?![0-9])"
-# A number without PMID in front goes on with a list only if it is as long as these ids are: "PMID 123, 45 men".
+# A number without PMID in front continues a list only if it is as long as these ids: "PMID 123, 45 men".
 _AND = r"\s{0,2}(?:[,;&/]|,?\sand\s)\s{0,2}"
 _PMIDS = re.compile(rf"\b{_NAME}(?:{_AND}(?:{_NAME}|[0-9]{{5,8}}(?![0-9])))*", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
 _BRACKET_BEFORE = re.compile(r"[(\[]([^()\[\]\n]*)\Z")
 _BRACKET_BEHIND = re.compile(r"([^()\[\]\n]*)([)\]])")
 _PAIRS = {"(": ")", "[": "]"}
-# What may stand beside an id in its parentheses and is no part of the sentence: a DOI, "Smith 2020", "2020", "see".
+# What may be next to an id in its parentheses without being part of the sentence: a DOI, "Smith 2020", "2020", "see".
 _OTHER_ID = re.compile(
     r"\b(?:doi\s?:?\s?|(?:https?://)?(?:dx\.)?doi\.org/|PMCID\s?:?\s?|PMC(?=[0-9]))[^\s;]+", re.IGNORECASE
 )
@@ -40,19 +40,19 @@ _ASIDE = re.compile(
 )
 _BEFORE = re.compile(r"\s{0,2}[,;]\s{1,2}\Z")
 _BEHIND = re.compile(r"[,;]\s{0,2}")
-_REACH = 200  # characters looked at on either side of an id; what keeps the work linear
+_REACH = 200  # characters to search on either side of an id, to keep the time linear
 
 
 @dataclass(frozen=True, slots=True)
 class PmidGroup:
-    """PubMed ids that stand together, with the parentheses that hold nothing else: ``(Smith 2020; PMID 123)``."""
+    """Adjacent PubMed ids, with parentheses that contain nothing else: ``(Smith 2020; PMID 123)``."""
 
     span: Span
     pmids: tuple[str, ...]
 
 
 def parse_pmids(text: str) -> tuple[PmidGroup, ...]:
-    """The PubMed ids of a text, in order, wherever ``PMID`` is written before them."""
+    """Return the PubMed ids of a text after ``PMID``, in order."""
     groups: list[PmidGroup] = []
     end = 0
     for match in _PMIDS.finditer(text):
@@ -65,7 +65,7 @@ def parse_pmids(text: str) -> tuple[PmidGroup, ...]:
 
 
 def _inserted(text: str, match: re.Match[str], floor: int) -> tuple[int, int]:
-    """An id with the comma that would be left over: "(300 men, PMID 1)", "(PMID 1; 300 men)"."""
+    """Extend an id by the comma that would be left over: "(300 men, PMID 1)", "(PMID 1; 300 men)"."""
     start, end = match.span()
     before = _BEFORE.search(text[max(floor, start - 5) : start])
     if before and text[end : end + 1] in tuple(",;)]."):
@@ -77,7 +77,7 @@ def _inserted(text: str, match: re.Match[str], floor: int) -> tuple[int, int]:
 
 
 def _enclosing(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None:
-    """The parentheses around an id, if all that they hold is references."""
+    """Return the parentheses around an id, if they contain only references."""
     before = _BRACKET_BEFORE.search(text[max(floor, match.start() - _REACH) : match.start()])
     behind = _BRACKET_BEHIND.match(text, match.end(), match.end() + _REACH)
     if not before or not behind or _PAIRS[before[0][0]] != behind[2]:
@@ -89,11 +89,11 @@ def _enclosing(text: str, match: re.Match[str], floor: int) -> tuple[int, int] |
 
 
 def reference_key(name: str) -> str:
-    """One spelling for all the names of a source: ``pmid:123``, ``doi:10.1/x``, ``pmc:7``, ``url:a.b/c``, ``id:x``.
+    """Return one spelling for all names of a source: ``pmid:123``, ``doi:10.1/x``, ``pmc:7``, ``url:a.b/c``, ``id:x``.
 
-    A number of up to eight digits is taken for a PubMed id, and so is PubMed's address of one. Of an address the
-    host is the same in capitals; what follows ``#`` is a place within the source, what follows ``?`` is part of the
-    name only where nothing else tells which source it is.
+    A number of up to eight digits is read as a PubMed id, and so is its address at PubMed. The case of a host is
+    ignored. What follows ``#`` in an address is a place within the source; what follows ``?`` belongs to the name only
+    if nothing else identifies the source.
     """
     bare = name.strip().strip("<>")
     if pmid := _PMID.fullmatch(bare):
@@ -115,13 +115,13 @@ def reference_key(name: str) -> str:
 
 
 class Library:
-    """Documents that are found by their names. Of two with the same name the first is found."""
+    """Documents by their names. If two share a name, the first is returned."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._documents = documents
 
     def find(self, name: str) -> Document | None:
-        """The document of this PMID, DOI, address or id."""
+        """Return the document with this PMID, DOI, address or id."""
         return self._by_key.get(reference_key(name))
 
     def __bool__(self) -> bool:
@@ -152,7 +152,7 @@ _NUMBERED = re.compile(rf"\s*+(?:\[++\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text, each with its place."""
+    """Yield the lines of a text with their positions."""
     start = 0
     for line in text.split("\n"):
         yield start, line
@@ -160,14 +160,14 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def body_end(text: str) -> int:
-    """Where the reference list at the end begins; the length of the text if there is none."""
+    """Return where the reference list at the end begins; the length of the text if there is none."""
     wrapped = False
     for start, line in reversed(list(lines(text))):
         bare = line.strip().strip("#*_: ")
         if REFERENCES.fullmatch(bare) and not wrapped:
             return start
         entry = _ENTRY.match(line)
-        # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
+        # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line with a citation is a claim.
         listed = entry and (entry["cited"] or not MARKER.search(line))
         if listed:
             wrapped = False
@@ -179,10 +179,10 @@ def body_end(text: str) -> int:
 
 
 def _listing(text: str) -> int:
-    """Where a reference list without heading begins; the length of the text if there is none.
+    """Return where a reference list without a heading begins; the length of the text if there is none.
 
-    It is set off by a blank line, each line opens with a number, these rise, and the text before, which is more
-    than such lines, cites one of them.
+    It follows a blank line, each line opens with a number, and the numbers rise. The text before has other lines too,
+    and cites one of the entries.
     """
     filled = [(start, line) for start, line in lines(text) if line.strip()]
     entries: list[tuple[int, int]] = []
@@ -205,7 +205,7 @@ def _listing(text: str) -> int:
 
 
 def _entry_number(line: str) -> int | None:
-    """The number that a line of a reference list opens with; None for any other line."""
+    """Return the number that a line of a reference list opens with; None for other lines."""
     entry = _NUMBERED.match(line)
     if not entry or (entry["plain"] and MARKER.search(line)):
         return None
@@ -213,27 +213,27 @@ def _entry_number(line: str) -> int | None:
 
 
 _GAP = r"\s{0,3}"
-# Three digits at most: [2019] is a year and [12345678] a PubMed id, and nobody cites a thousand sources.
+# At most three digits: [2019] is a year and [12345678] a PubMed id, and no one cites a thousand sources.
 _NUMBER = r"\d{1,3}"
 _DASH = "[-‐‑–—−]"
 _ITEM = rf"{_NUMBER}(?:{_GAP}{_DASH}{_GAP}{_NUMBER})?"
 _JOINT = rf"(?:{_GAP}[,;]{_GAP}(?:(?:and\s|&){_GAP})?|{_GAP}&{_GAP}|\s{_GAP}and\s{_GAP})"
-# [1†source] and 【1†L5-L9】 are how some providers write it.
+# Some providers write [1†source] and 【1†L5-L9】.
 _ORIGIN = r"(?:†[^\[\]【】［］†\n]{0,60})?"
-# Language models leave a comma behind the last number at times: [1,2,].
+# Language models sometimes leave a comma after the last number: [1,2,].
 _STRAY = rf"(?:{_GAP}[,;])?"
 _LIST = rf"{_GAP}{_ITEM}(?:{_JOINT}{_ITEM})*{_STRAY}{_GAP}{_ORIGIN}"
-# [1,2,4]triazolo[4,3-a]pyridine: glued to the small letters of a ring system, the numbers are positions.
+# [1,2,4]triazolo[4,3-a]pyridine: attached to the lower-case letters of a ring system, the numbers are positions.
 _RING = r"(?![a-z]{0,20}(?:azol|azin|benz|diaz|furo|furan|naphth|pyr[iraoe]|quinol|thien|thia|indol|oxa))"
-# [[1]] is how many language models write it, [^1] is a footnote in Markdown; 【1】 and ［1］ are how some write
-# it after much Chinese.
+# Many language models write [[1]]; [^1] is a footnote in Markdown; 【1】 and ［1］ come from models with much Chinese
+# training text.
 _ONE = rf"(?:\[\[{_LIST}\]\]|\[{_LIST}\]|\[\^{_NUMBER}\]|【{_LIST}】|［{_LIST}］)"
 _SINGLE = rf"(?:\[\[{_NUMBER}\]\]|\[\^?{_NUMBER}\]|【{_NUMBER}】|［{_NUMBER}］)"
 MARKER = re.compile(rf"{_ONE}{_RING}")
-"""A marker by its form alone; whether its numbers are in order is for ``parse_markers`` to say."""
+"""A marker by its form alone; ``parse_markers`` checks the order of its numbers."""
 _SPREAD = re.compile(rf"(?P<first>{_SINGLE}){_DASH}{_SINGLE}{_RING}")  # [1]-[3]
-# [3]H-thymidine, [14]C-urea: the mass numbers of the isotopes that label molecules. Behind a stop, as in
-# "disease.[1]H-scores", it is a citation all the same.
+# [3]H-thymidine, [14]C-urea: the mass numbers of isotopes in labelled molecules. After a stop, as in
+# "disease.[1]H-scores", it is a citation after all.
 _ISOTOPE = re.compile(
     r"""(?<![.,;:!?])\[(?:[1-3]\]H|1[1-4]\]C|1[35]\]N|1[5-8]\]O|18\]F|3[1-3]\]P|35\]S|12[3-9]\]I|13[01]\]I|6[678]\]Ga
     |11[1-3]\]In|177\]Lu|9[0-9]\]Y|6[0-9]\]Cu|89\]Zr|99\]Tc|51\]Cr|4[0-9]\]Ca|5[2-9]\]Fe|2[2-4]\]Na|4[0-3]\]K|8[2-7]\]Rb
@@ -245,7 +245,7 @@ _WIDEST_RANGE = 50
 _HIGHEST = 999
 
 
-# "a score of [0-10]", "95% CI [12, 45]": numbers behind these words are no citations.
+# "a score of [0-10]", "95% CI [12, 45]": numbers after these words are not citations.
 _SCALE = re.compile(
     r"\b(?:scores?|scales?|scored|rang(?:es?|ing|ed)|rated|ratings?|intervals?|iqr|ci|vas|nrs|points?)\b"
     r"(?:\s(?:of|from|was|were|is)|[:=,])?\s{0,2}\Z",
@@ -253,7 +253,7 @@ _SCALE = re.compile(
 )
 _FROM_ZERO = re.compile(r"\[\s{0,3}0\s{0,3}[-‐‑–—−]")
 
-# Other ways to write a marker. A word in front makes a number one: [Doc 1], [source: 1, 2], (ref. 3).
+# Other forms of a marker. A word in front makes a number a marker: [Doc 1], [source: 1, 2], (ref. 3).
 _BRACKETED_WORD = (
     r"(?:docs?|documents?|sources?|refs?|references?|citations?|cites?|passages?|contexts?|chunks?|evidence|abstracts?|"
     r"articles?|papers?|(?:search\s)?results?)"
@@ -263,8 +263,8 @@ _SEPARATED = r"\s{0,3}(?:[,;&]|and\s)\s{0,3}"
 
 
 def _numbered_words(word: str) -> str:
-    one = rf"(?:{word}\.?\s{{0,2}}[:#]?\s{{0,2}})"
-    return rf"\s{{0,2}}{one}{_NUMBER}(?!\d)(?:{_SEPARATED}{one}?{_NUMBER}(?!\d))*\s{{0,2}}"
+    numbered = rf"(?:{word}\.?\s{{0,2}}[:#]?\s{{0,2}})"
+    return rf"\s{{0,2}}{numbered}{_NUMBER}(?!\d)(?:{_SEPARATED}{numbered}?{_NUMBER}(?!\d))*\s{{0,2}}"
 
 
 _WORDED = re.compile(
@@ -272,7 +272,7 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-# Behind a word of three letters or a stop; behind less it is a power, a charge or an isotope: cm², Ca²⁺, ¹³C.
+# After a word of three letters or a stop; after less it is a power, a charge or an isotope: cm², Ca²⁺, ¹³C.
 _CITING = r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\]\"”’%]))"
 _SUPERSCRIPT = re.compile(
     rf"{_CITING}(?:[{_RAISED}]{{1,3}}(?:[,˒‚–-][{_RAISED}]{{1,3}})*|<sup>\s?\d{{1,3}}(?:\s?[,;–-]\s?\d{{1,3}})*\s?</sup>)"
@@ -295,7 +295,7 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _UNREAD = re.compile(
     rf"\[\s{{0,3}}[-–−]?\s?\d[\d\s,;–−-]{{0,60}}\](?!\(){_RING}"
     rf"|[\[【]\s?(?i:docs?|documents?|sources?|refs?|references?|citations?)\b[^\[\]【】\n]{{0,60}}[\]】](?!\()"
-    # A letter and a number, or the number and a letter that is no unit: [S1], [1a], [#1]; other brackets: {1}, <1>.
+    # A letter and a number, or the number and a letter that is not a unit: [S1], [1a], [#1]; other brackets: {1}, <1>.
     rf"|\[(?:[DPRS]\d{{1,3}}|\d{{1,3}}[abcef]|\#\s?\d{{1,3}})(?:[,;]\s?(?:[DPRS]|\#)?\d{{1,3}}[abcef]?)*\](?!\(){_RING}"
     r"|(?<![\w^}\])])\{\d{1,3}(?:,\s?\d{1,3})*\}|<\d{1,3}>(?!\w)"
     r"|\[@[^\[\]\s]{1,80}\]|\\cite[a-z]{0,5}\{[^{}\n]{1,200}\}"
@@ -307,7 +307,7 @@ _YEAR = re.compile(r"\[(?:18|19|20)\d\d\]")
 
 @dataclass(frozen=True, slots=True)
 class MarkerGroup:
-    """One bracketed marker: where it stands, its numbers (ranges written out), and how it is written."""
+    """A bracketed marker: its place, its numbers (ranges expanded), and its text."""
 
     span: Span
     numbers: tuple[int, ...]
@@ -315,11 +315,11 @@ class MarkerGroup:
 
 
 def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
-    """The citation markers of a text, in order, one group for each pair of brackets, or two: ``[1]-[3]``.
+    """Return the citation markers of a text, in order, one group per pair of brackets, or per two for ``[1]-[3]``.
 
-    ``[0]`` is a marker, though no source has that number. Numbers of more than three digits, ranges that run
-    backwards or over more than 50 numbers, and brackets with anything else in them are no markers; nor is the mass
-    number of an isotope, ``[3]H-thymidine``.
+    ``[0]`` is a marker, although no source has that number. Not markers are numbers of more than three digits, ranges
+    that run backwards or over more than 50 numbers, brackets with other content, and the mass number of an isotope,
+    ``[3]H-thymidine``.
     """
     return tuple(
         MarkerGroup(span=Span(start=start, end=end), numbers=numbers, text=text[start:end])
@@ -329,10 +329,10 @@ def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
 
 
 def render_markers(numbers: Sequence[int]) -> str:
-    """Numbers as markers in the one form that everyone reads: ``[1][3]``.
+    """Write numbers as markers in the usual form: ``[1][3]``.
 
     Raises:
-        ValueError: A number is below 0 or above 999, and would not be read back as a marker.
+        ValueError: A number is below 0 or above 999, and would not be parsed as a marker.
     """
     for number in numbers:
         if not 0 <= number <= _HIGHEST:
@@ -341,7 +341,7 @@ def render_markers(numbers: Sequence[int]) -> str:
 
 
 def _brackets(text: str) -> Iterator[tuple[int, int]]:
-    """Where markers stand by their form, two in a row that are the ends of a range as one."""
+    """Yield the places of marker forms; two in a row that are the ends of a range as one."""
     position = 0
     while match := MARKER.search(text, position):
         spread = _SPREAD.match(text, match.start())
@@ -361,9 +361,9 @@ def is_scale(text: str, match: re.Match[str]) -> bool:
 
 
 def other_markers(text: str, most: int) -> Iterator[MarkerGroup]:
-    """Markers that are written otherwise: ``[Doc 1]``, ``(ref. 3)``, superscripts.
+    """Yield markers in other forms: ``[Doc 1]``, ``(ref. 3)``, superscripts.
 
-    ``most`` is the number of documents that numbers count; without any a superscript is a footnote of somebody else's.
+    ``most`` is the number of documents. If it is 0, a superscript is a footnote of another text.
     """
     for match in _WORDED.finditer(text):
         yield _group(match, match[0])
@@ -373,7 +373,7 @@ def other_markers(text: str, most: int) -> Iterator[MarkerGroup]:
 
 
 def plain_markers(text: str, most: int) -> Iterator[MarkerGroup]:
-    """Numbers in parentheses at the end of a clause, ``(1)``, each that of one of as many documents."""
+    """Yield numbers in parentheses at the end of a clause, ``(1)``, if there is such a document."""
     for match in _PLAIN.finditer(text):
         group = _group(match, match[0])
         before = text[max(0, match.start() - 20) : match.start()]
@@ -382,7 +382,7 @@ def plain_markers(text: str, most: int) -> Iterator[MarkerGroup]:
 
 
 def bracketed_names(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """What stands in brackets and may be names of documents."""
+    """Yield the content of brackets that may be names of documents."""
     for match in _BRACKETS.finditer(text):
         names = tuple(filter(None, (name.strip() for name in re.split("[,;]", match[1]))))
         if names and not MARKER.fullmatch(match[0]):
@@ -390,9 +390,9 @@ def bracketed_names(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
 
 
 def unread_markers(text: str, read: Iterable[Span], most: int = 0) -> tuple[Span, ...]:
-    """What looks like a citation and was not read as one.
+    """Return what looks like a citation and was not read as one.
 
-    Beside markers that were read, that is ``(2)`` too, where it may be one of ``most`` documents.
+    In a text with other markers this includes ``(2)``, if it may be one of ``most`` documents.
     """
     taken = sorted((span.start, span.end) for span in read)
 
@@ -423,7 +423,7 @@ def _group(match: re.Match[str], written: str) -> MarkerGroup:
 
 
 def _numbers(marker: str) -> tuple[int, ...]:
-    """The numbers of a marker, ranges written out; empty if one of its ranges is none."""
+    """Return the numbers of a marker with ranges expanded; empty if a range is invalid."""
     numbers: list[int] = []
     for item in re.split("[,;&]|and", marker.split("†", 1)[0]):
         bounds = [int(number) for number in re.findall(r"\d+", item)]

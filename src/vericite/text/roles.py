@@ -1,6 +1,6 @@
-"""What a sentence of an abstract is: background, aim, method, result or conclusion.
+"""Roles of an abstract's sentences: background, aim, method, result or conclusion.
 
-Section labels tell where an abstract has them. Else a linear model over words and place tells
+Section labels give the role if an abstract has them. Otherwise a linear model over words and position does
 (``recipes/roles`` made its weights).
 """
 
@@ -20,7 +20,7 @@ from vericite.records import Document, Sentence
 Role = Literal["background", "aim", "method", "result", "conclusion"]
 ROLES: tuple[Role, ...] = get_args(Role)
 FINDINGS: frozenset[Role] = frozenset({"result", "conclusion"})
-"""The roles of sentences that say what was found."""
+"""Roles of sentences that state findings."""
 
 _LABELS: tuple[tuple[Role, str], ...] = (
     ("conclusion", "conclu|interpret|implication|significan|relevance|summary|expert opinion|recommend|take.?home"),
@@ -38,7 +38,7 @@ _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d[\d.,]*|[%=<>±]", re.IGNORECASE)
 
 
 def label_role(label: str) -> Role | None:
-    """The role of what stands under a section label; None where the label says two things, or nothing we know."""
+    """Return the role of a section label; None if the label is ambiguous or unknown."""
     named = label.strip().strip(":").lower()
     found: set[Role] = set()
     for part in _MIXED.split(named):
@@ -55,12 +55,12 @@ def _role_of(label: str) -> Role | None:
 
 
 def features(text: str, place: int, sentences: int) -> list[str]:
-    """What the model reads of a sentence: words, pairs of words, how it begins, and where it stands."""
+    """Return the features of a sentence: words, pairs of words, its beginning, and its position."""
     words = ["0" if _NUMBER.match(word) else word.lower() for word in _WORD.findall(text)]
     start = ["^", *words[:3]]
     tenth = 9 if sentences <= 1 else min(9, 10 * place // sentences)
-    found = [*words, *(f"{one} {two}" for one, two in itertools.pairwise(words))]
-    found += [f"{one} {two}" for one, two in itertools.pairwise(start)]
+    found = [*words, *(f"{first} {second}" for first, second in itertools.pairwise(words))]
+    found += [f"{first} {second}" for first, second in itertools.pairwise(start)]
     if sentences > 3:
         found += [
             f"(tenth {tenth})",
@@ -72,16 +72,17 @@ def features(text: str, place: int, sentences: int) -> list[str]:
 
 
 def role_probabilities(text: str, place: int, sentences: int) -> dict[Role, float]:
-    """How likely a sentence is each of the five.
+    """Return the probability of each of the five roles.
 
     Args:
         text: The sentence.
         place: Its number in the abstract, from 0.
-        sentences: How many the abstract has; up to 3 the place is not read, since that is no whole abstract.
+        sentences: Number of sentences of the abstract. With up to 3, the position is ignored: that is not a whole
+            abstract.
     """
     weights = _weights()
     found = [weights[name] for name in {*features(text, place, sentences), "(bias)"} if name in weights]
-    # The order of a set changes from run to run; an exact sum does not, so that a tie is one everywhere.
+    # The order of a set differs between runs, but an exact sum does not, so that ties are the same everywhere.
     sums = [math.fsum(column) for column in zip(*found, strict=True)]
     most = max(sums)
     powers = [math.exp(value - most) for value in sums]
@@ -89,13 +90,13 @@ def role_probabilities(text: str, place: int, sentences: int) -> dict[Role, floa
 
 
 def likeliest_role(text: str, place: int, sentences: int) -> Role:
-    """The likeliest role of a sentence."""
+    """Return the likeliest role of a sentence."""
     found = role_probabilities(text, place, sentences)
     return max(ROLES, key=lambda name: found[name])
 
 
 def unlabelled(text: str) -> tuple[str | None, str]:
-    """The section label that a sentence begins with, as in "RESULTS: Pain fell.", and the sentence without it."""
+    """Split off a section label at the start of a sentence, as in "RESULTS: Pain fell."."""
     match = _PRINTED.match(text)
     if match is None or (match[1] not in _EMPTY and label_role(match[1]) is None):
         return None, text
@@ -104,9 +105,9 @@ def unlabelled(text: str) -> tuple[str | None, str]:
 
 
 def document_roles(document: Document, sentences: Sequence[Sentence]) -> list[Role]:
-    """The role of each sentence of a document.
+    """Return the role of each sentence of a document.
 
-    It is that of its section's label, or of a label that was printed in the text before it, else what its words say.
+    It comes from the section's label, or a label printed in the text before the sentence, else from the words.
     """
     spans = document.section_spans
     found: list[Role] = []

@@ -1,7 +1,7 @@
-"""Sentences of biomedical English, found by rules, with exact offsets; and as NLTK's Punkt finds them.
+"""Sentences of biomedical English, split by our rules or by NLTK's Punkt, with exact offsets.
 
-The rules are ours because no library measured was better on gold sentences (docs/decisions/verification.md). Punkt is
-for papers that use it.
+The rules are our own because no measured library was better on gold sentences (docs/decisions/verification.md). Punkt
+is for the papers that use it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from vericite.errors import InputError, MissingExtraError, expect_type
 from vericite.records import Document, Sentence, Span
 
 SPLITTER = "vericite-rules.v3"
-"""Signature of the rules; it changes whenever they would split some text otherwise."""
+"""Signature of the rules; changes whenever they would split some text differently."""
 
 PUNKT = "nltk-punkt.english"
-"""Signature of the splitter; NLTK's version stands behind it."""
+"""Signature of the splitter; NLTK's version is appended."""
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Never the last word of a sentence: what is named, compared or counted must follow.
+# Never the last word of a sentence: something named, compared or counted must follow.
 _OPEN = _words("""e.g eg i.e ie vs v viz cf ca approx incl excl esp aka p pp subsp ssp subgen var cvs""")
 _TITLES = _words("""Dr Drs Prof Mr Mrs Ms Mx St Ste Mt Rev Hon Capt Col Gen Gov Lt Sgt Fr""")
 # Not the last word of a sentence when a number follows.
@@ -33,19 +33,19 @@ _NUMBERED = _words(
     """fig figs tab no nos nr eq eqs ref refs sec sect ch chap chs vol vols suppl jan feb mar apr jun
     jul aug sep sept oct nov dec"""
 )
-# May end a sentence, but only before a word that has its capital for no other reason.
+# May end a sentence, but only before a word that is capitalized for no other reason.
 _SHORTENED = _words(
     """al inc ltd co corp jr bros univ dept dep hosp natl int intl assoc assn inst av avg max conc temp
     proc acad sci biol chem med surg clin exp pharmacol physiol biochem biophys res commun eur
     am br engl lett ann arch soc microbiol immunol virol mol genet neurosci neurol psychiatry
     nutr epidemiol dis ther obstet gynecol pathol oncol psychol appl lond phys ed eds sr resp"""
 )
-# May end a sentence, but never before a small letter.
+# May end a sentence, but never before a lower-case letter.
 _CLIPPED = _words(
     """etc min spp sp nov gen syn cv sens spec pos neg pts pt abs rel wt ht mol bid tid qid qd qod prn
     po iv ip im hr hrs sec secs mins wk wks mo mos yr yrs vol ad lib exptl calc diam equiv"""
 )
-# A capital letter after these is the name of a kind, not an initial: "vitamin C. Patients ...".
+# A capital letter after these names a kind, and is not an initial: "vitamin C. Patients ...".
 _LETTERED = _words(
     """vitamin vitamins hepatitis hepatitides type types subtype serotype genotype clade lineage group
     groups subgroup class grade arm arms cohort panel part stage category factor protein kinase
@@ -55,7 +55,7 @@ _LETTERED = _words(
     cytochrome complex caspase toxin troponin hemoglobin haemoglobin synaptotagmin degrees
     appendix figure table os"""
 )
-# With a capital these begin sentences, and hardly ever names.
+# Capitalized, these begin sentences and are hardly ever names.
 _STARTERS = _words(
     """A About According Across Additional Additionally Adults After All Although Among An Analysis And
     Another Approximately As At Background Based Because Before Between Both But By Children
@@ -89,7 +89,7 @@ _BEHIND = (")", "]", "%", "”", "’")
 _SPACE = re.compile(r"\s*")
 _LOOSE_CLOSERS = re.compile(r"[^\S\n]{1,2}[\"”’»)\]]+(?=\s|\Z)")
 _NUMBERS = r"\d{1,3}(?:[-–—,;]\s?\d{1,3}){0,20}"
-# A citation marker printed after the stop belongs to the sentence it supports.
+# A citation marker after the full stop belongs to the sentence before it.
 _MARKERS = re.compile(
     rf"(?:[^\S\n]?,?[^\S\n]?\[{_NUMBERS}\]|<sup>{_NUMBERS}</sup>|\^{_NUMBERS}\^){{1,20}}(?=\s*(?:[^\sa-z]|\Z))"
 )
@@ -100,15 +100,15 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")
 _REFERENCE = re.compile(r"[A-Z]{0,2}\d|[IVX]+\b|[A-Z]\b")
 _PLAIN = re.compile(r"[A-Z][a-z]{3,}[,:;]?")
 _JOINT = re.compile(r"[(\[;–—]")
-_REACH = 60  # characters looked at on either side of a stop; what keeps the work linear
+_REACH = 60  # characters to search on either side of a stop, to keep the time linear
 _ASIDE = 200  # the same for the end of a parenthesis
 
 
 def split_sentences(text: str) -> tuple[Span, ...]:
-    """Where the sentences of a text lie, in order.
+    """Return the spans of the sentences of a text, in order.
 
-    The spans do not overlap, begin and end with a character that is no whitespace, and leave out nothing but
-    whitespace. Any string is taken. The time is linear in its length.
+    The spans do not overlap, begin and end with a non-whitespace character, and leave out only whitespace. Any string
+    is accepted. The time is linear in its length.
     """
     expect_type(text, str, "a text", "Give it as a str")
     spans: list[Span] = []
@@ -122,7 +122,7 @@ def split_sentences(text: str) -> tuple[Span, ...]:
 
 
 def document_sentences(document: Document) -> tuple[Sentence, ...]:
-    """The sentences of a document's text, numbered from 0; none crosses from one section into the next."""
+    """Return the sentences of a document's text, numbered from 0; no sentence crosses a section boundary."""
     spans = (
         span.shifted(section.start)
         for section in document.section_spans
@@ -140,7 +140,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """The stretches between blank lines, list items and headings; no sentence leaves its stretch."""
+    """Yield the blocks between blank lines, list items and headings; no sentence crosses a block boundary."""
     start = position = 0
     fresh = True
     for line in text.splitlines(keepends=True):
@@ -158,7 +158,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_heading(line: str, fresh: bool) -> bool:
-    """Whether a line is a section's label; ``fresh``: nothing unfinished stands before it."""
+    """Whether a line is a section's label; ``fresh``: no unfinished sentence comes before it."""
     label = line.strip().strip("*_# ")
     if not 0 < len(label) <= 80 or not label[0].isupper() or label[-1] in ".!?,;":
         return False
@@ -169,7 +169,7 @@ def _is_heading(line: str, fresh: bool) -> bool:
 
 
 def _boundaries(text: str, start: int, end: int) -> Iterator[int]:
-    """The places in a stretch after which a new sentence begins."""
+    """Yield the places in a block after which a new sentence begins."""
     item = _LIST_ITEM.match(text, start, end)
     position = item.end() if item else start
     begin = start
@@ -193,7 +193,7 @@ def _boundaries(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _in_aside(text: str, begin: int, position: int, end: int) -> bool:
-    """Whether a parenthesis is open here and closes soon; one that never closes holds nothing back."""
+    """Whether a parenthesis is open here and closes soon; an unclosed one is ignored."""
     begin = max(begin, position - _ASIDE)
     if text.count("(", begin, position) <= text.count(")", begin, position):
         return False
@@ -203,7 +203,7 @@ def _in_aside(text: str, begin: int, position: int, end: int) -> bool:
 
 
 def _after_space(text: str, stop: re.Match[str], cut: int, start: int, end: int) -> int | None:
-    """``cut`` if the sentence ends there, at a stop with a space behind it."""
+    """Return ``cut`` if the sentence ends there, at a stop followed by a space."""
     space = _SPACE.match(text, cut, end)
     onward = space.end() if space else cut
     following = text[onward : min(end, onward + _REACH)].split(maxsplit=1)
@@ -227,7 +227,7 @@ def _after_space(text: str, stop: re.Match[str], cut: int, start: int, end: int)
 
 
 def _finished(token: str) -> bool:
-    """Whether a word is so plainly one that a stop after it ends the sentence even before a small letter."""
+    """Whether a word is so clearly complete that a stop after it ends the sentence even before a lower-case letter."""
     bare = token.lower()
     if "." in token or bare in _SHORTENED or bare in _CLIPPED or bare in _NUMBERED:
         return False
@@ -235,7 +235,7 @@ def _finished(token: str) -> bool:
 
 
 def _ends(token: str, previous: str, word: str) -> bool:
-    """Whether a stop after ``token`` ends the sentence, by the word that follows it."""
+    """Whether a stop after ``token`` ends the sentence, judged by the following word."""
     bare = token.lower()
     if token in _TITLES:
         return False
@@ -261,13 +261,13 @@ def _ends(token: str, previous: str, word: str) -> bool:
 
 
 def _starts(word: str) -> bool:
-    """Whether a word with a capital is a sentence's first rather than a name; RESULTS is, too."""
+    """Whether a capitalized word begins a sentence rather than being a name; RESULTS does too."""
     word = word.rstrip(",:;")
     return word in _STARTERS or (len(word) > 4 and word.isupper() and word.capitalize() in _STARTERS)
 
 
 def _letter_ends(letter: str, previous: str, word: str) -> bool:
-    """The same after a single letter: an initial, a genus, a unit ("24 h.") or a kind ("vitamin D.")."""
+    """Like ``_ends``, after a single letter: an initial, a genus, a unit ("24 h.") or a kind ("vitamin D.")."""
     if previous[-1:].isdigit() or previous.endswith("°"):
         return True
     if letter.islower():
@@ -276,7 +276,7 @@ def _letter_ends(letter: str, previous: str, word: str) -> bool:
 
 
 def _before_word(text: str, stop: re.Match[str], position: int, start: int, end: int) -> int | None:
-    """Where the sentence ends, if it does, at a stop with no space behind it: "disease.The trial"."""
+    """Return where the sentence ends, if it does, at a stop without a space: "disease.The trial"."""
     before = text[max(start, stop.start() - _REACH) : stop.start()].split()
     token = before[-1] if before else ""
     if stop.start() == start or text[stop.start() - 1].isspace():
@@ -294,7 +294,7 @@ def _before_word(text: str, stop: re.Match[str], position: int, start: int, end:
 
 
 def punkt_signature() -> str:
-    """The splitter with NLTK's version.
+    """Return the signature of the splitter, with NLTK's version.
 
     Raises:
         MissingExtraError: NLTK is not installed.
@@ -303,11 +303,11 @@ def punkt_signature() -> str:
 
 
 def split_by_punkt(text: str) -> tuple[Span, ...]:
-    """Where the sentences of a text lie; like ours, they begin and end with what is no white space.
+    """Return the spans of a text's sentences by Punkt, trimmed like our own.
 
     Raises:
         MissingExtraError: NLTK is not installed.
-        InputError: Its model of English is not on this machine.
+        InputError: Its English model is not on this machine.
     """
     return tuple(Span(start=start, end=end) for start, end in _punkt().span_tokenize(text) if text[start:end].strip())
 

@@ -1,4 +1,4 @@
-"""Atomic statements: a sentence cut where one clause ends and another that can stand alone begins.
+"""Atomic statements: a sentence is cut where one clause ends and another that can stand alone begins.
 
 After Reason and Verify: cuts at sentence ends, clause markers and list delimiters; fragments are merged back.
 """
@@ -80,12 +80,12 @@ _VERB_ENDING = re.compile(r".{3,}(?:ing|ed|ates|izes|ises|ifies|lyses|lyzes)\Z")
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’./][^\W_]+)*|[^\s\w]|_")
 _SUBJECT_REACH = 12
-_SHORT = 8  # words; a sentence without a known verb is taken for a fragment only below
+_SHORT = 8  # words; a shorter sentence without a known verb is a fragment
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a punctuation sign, and where it stands."""
+    """A word or a punctuation sign, and its place."""
 
     start: int
     end: int
@@ -93,12 +93,12 @@ class Token:
 
     @property
     def word(self) -> bool:
-        """Whether it is no punctuation."""
+        """Whether it is not punctuation."""
         return self.lower[0].isalnum()
 
 
 class Clauses:
-    """The tokens of a sentence, and what can be told of its clauses from them."""
+    """The tokens of a sentence, and what they tell about its clauses."""
 
     def __init__(self, body: str, ignored: set[int]) -> None:
         found = [match for match in _TOKEN.finditer(body) if match.start() not in ignored]
@@ -113,11 +113,11 @@ class Clauses:
         self.semicolons = self._outside(frozenset(";"))
 
     def _outside(self, words: frozenset[str]) -> list[int]:
-        """Where one of the words stands outside brackets."""
+        """Return the places of these words outside brackets."""
         return [i for i, token in enumerate(self.tokens) if token.lower in words and not self.inside[i]]
 
     def cuts(self) -> Iterator[int]:
-        """Where a new clause begins, each as the offset of its first character."""
+        """Yield the start of each new clause, as a character offset."""
         begin = 0
         paired = False
         first = self._after_opening()
@@ -134,7 +134,7 @@ class Clauses:
                 paired = False
 
     def item(self, start: int) -> int | None:
-        """Where the clause behind a list number begins, its "and" counted in; None if it is no clause."""
+        """Return the start of the clause after a list number, including its "and"; None if it is not a clause."""
         index = bisect_left(self.tokens, start, key=lambda token: token.start)
         if not self._is_clause(index, coordinated=True):
             return None
@@ -157,7 +157,7 @@ class Clauses:
         if word in _OPPOSING:
             return self._opposes(index, begin)
         if word in _CONSEQUENCES:
-            # "These drugs are, however, expensive" goes on behind the second comma
+            # "These drugs are, however, expensive" continues after the second comma
             aside = self._lower(index - 2) in _AUXILIARIES
             return previous == "," and not aside and self._is_clause(index + 1 + (following == ","))
         if word == "which":
@@ -167,7 +167,7 @@ class Clauses:
         return word == "leading" and following == "to" and previous == ","
 
     def _adds(self, index: int, begin: int, paired: bool) -> bool:
-        """Whether "and" stands between two clauses."""
+        """Whether "and" is between two clauses."""
         previous, following = self._lower(index - 1), self._lower(index + 1)
         if following in _CONSEQUENCES:
             return self._is_clause(index + 2)
@@ -180,7 +180,7 @@ class Clauses:
         )
 
     def _opposes(self, index: int, begin: int) -> bool:
-        """Whether "but", "although", "while" or their like stands between two clauses."""
+        """Whether "but", "although", "while" or a similar word is between two clauses."""
         word, previous = self._lower(index), self._lower(index - 1)
         if word in ("while", "since"):
             excluded = previous != "," and (word == "since" or self._is_temporal(index))
@@ -192,7 +192,7 @@ class Clauses:
         return not excluded and main and self._is_clause(index + 1, coordinated=True)
 
     def _after_opening(self) -> int:
-        """Where the main clause begins in "Although A is B, C is D"; -1 if nowhere."""
+        """Return the start of the main clause in "Although A is B, C is D", or -1."""
         if self._lower(0) not in _SUBORDINATE_OPENERS or self._lower(1) == "of":
             return -1
         for index, token in enumerate(self.tokens):
@@ -202,12 +202,12 @@ class Clauses:
         return -1
 
     def _results(self, index: int, begin: int) -> bool:
-        """Whether "so" stands between two clauses; the verb of the first may be its last word."""
+        """Whether "so" is between two clauses; the verb of the first may be its last word."""
         ended = self._lower(index - 2) in _PASTS and not self._between(self.subordinators, begin, index)
         return (ended or self._verbs_of_its_own(begin, index) > 0) and self._is_clause(index + 1, coordinated=True)
 
     def _is_temporal(self, index: int) -> bool:
-        """Whether the clause behind "while" says when: "while receiving aspirin", "while patients were asleep"."""
+        """Whether the clause after "while" says when: "while receiving aspirin", "while patients were asleep"."""
         if self._lower(index + 1).endswith("ing"):
             return True
         verb = next(iter(self.finite[bisect_left(self.finite, index) :][:1]), -1)
@@ -215,12 +215,12 @@ class Clauses:
         return self._lower(verb) in _BE and (state.endswith("ing") or state in _STATES)
 
     def _verbs_of_its_own(self, begin: int, end: int) -> int:
-        """How many verbs there are beyond those of subordinate clauses."""
+        """Count the verbs that are not in subordinate clauses."""
         begin += self._lower(begin) in ("whereas", "while")
         return self._between(self.finite, begin, end) - self._between(self.subordinators, begin, end)
 
     def _is_complete(self, begin: int, end: int, listed: bool) -> bool:
-        """Whether the tokens make a main clause that nothing need follow; ``listed``: a comma does."""
+        """Whether the tokens are a main clause that may end here; ``listed``: before a comma."""
         if self._verbs_of_its_own(begin, end) <= 0 or self._between(self.nominal, begin, end):
             return False  # "drugs that inhibit COX-1 [and COX-2 are ...]"
         last = self.finite[bisect_left(self.finite, end) - 1]
@@ -257,7 +257,7 @@ class Clauses:
 
     @staticmethod
     def _continues(token: Token, coordinated: bool) -> bool:
-        """Whether a token may stand inside a subject."""
+        """Whether a token may be inside a subject."""
         if not token.word:
             return token.lower in "-–/%'\""
         if token.lower in _LOOSE_SUBORDINATORS or token.lower == "to":
@@ -272,7 +272,7 @@ class Clauses:
         return not word.endswith("ly") and word[0].isalnum() and word not in _VERB_FORMS and word not in _ADVERBS
 
     def _is_finite(self, index: int) -> bool:
-        """Whether a token is a verb with a subject, as far as its neighbours tell."""
+        """Whether a token is a verb with a subject, judged by its neighbours."""
         word, previous, following = (self._lower(index + step) for step in (0, -1, 1))
         if previous in ("to", "") or self.inside[index]:
             return False
@@ -307,7 +307,7 @@ class Clauses:
         return following[:1].isalnum() and following not in _PREPOSITIONS | _COORDINATORS
 
     def _passive(self, index: int) -> bool:
-        """Whether an auxiliary stands before, with at most adverbs between."""
+        """Whether an auxiliary comes before, with at most adverbs between."""
         for step in range(1, 4):
             word = self._lower(index - step)
             if word in _BE:
@@ -325,7 +325,7 @@ class Clauses:
 
 
 def _bracketed(tokens: Sequence[Token]) -> list[bool]:
-    """Which tokens stand in brackets that are closed again."""
+    """Return which tokens are in closed brackets."""
     change = [0] * (len(tokens) + 1)
     opened: list[int] = []
     for index, token in enumerate(tokens):
@@ -343,7 +343,7 @@ def _bracketed(tokens: Sequence[Token]) -> list[bool]:
 
 
 def is_fragment(statement: str, opens: bool) -> bool:
-    """Whether a clause cannot stand alone; ``opens``: it begins a sentence, where a pronoun is no reason."""
+    """Whether a clause cannot stand alone; ``opens``: it begins a sentence, where a pronoun is acceptable."""
     words = [match[0].lower() for match in _TOKEN.finditer(statement) if match[0][0].isalnum()]
     if len(words) < 3:
         return True
@@ -363,7 +363,7 @@ def is_fragment(statement: str, opens: bool) -> bool:
 
 
 STATEMENTS = "statements.v2"
-"""Signature of the rules; it changes whenever they would cut some text otherwise."""
+"""Signature of the rules; changes whenever they would cut some text differently."""
 
 
 _LIST_MARK = re.compile(r"\((?P<a>\d{1,2}|[ivx]{1,4}|[a-h])\)|(?<![^\s(])(?P<b>\d{1,2}|[ivx]{1,4}|[a-h])\)(?=\s)")
@@ -378,15 +378,15 @@ _LEADING = re.compile(
 
 
 def split_statements(text: str) -> tuple[Span, ...]:
-    """The atomic statements of a text, in order.
+    """Return the atomic statements of a text, in order.
 
-    A statement keeps the clause marker that opens it ("whereas ...", "and ...") and loses bullets, list
-    numbers and a comma or semicolon at its end. What cannot stand alone, because it has under three words, no
-    verb or only a pronoun for a subject, stays with the clause before, or after if it comes first.
-    Every word lies in exactly one statement; the time is linear.
+    A statement keeps the clause marker that opens it ("whereas ...", "and ...") and loses bullets, list numbers and a
+    final comma or semicolon. A clause that cannot stand alone, because it has fewer than three words, no verb or only a
+    pronoun as its subject, is joined to the clause before, or after if it comes first. Every word is in exactly one
+    statement; the time is linear.
     """
     pieces: list[Span] = []
-    waiting = False  # the only piece so far is a fragment: what comes next joins it
+    waiting = False  # the only piece so far is a fragment: the next one joins it
     for sentence in split_sentences(text):
         for index, piece in enumerate(_clauses(text, sentence)):
             fragment = is_fragment(text[piece.slice], opens=index == 0)
@@ -399,7 +399,7 @@ def split_statements(text: str) -> tuple[Span, ...]:
 
 
 def _clauses(text: str, sentence: Span) -> Iterator[Span]:
-    """The parts between the cuts in one sentence."""
+    """Yield the parts between the cuts in one sentence."""
     body = text[sentence.slice]
     marks = _list_marks(body)
     clauses = Clauses(body, {position for start, end in marks for position in range(start, end)})
@@ -414,7 +414,7 @@ def _clauses(text: str, sentence: Span) -> Iterator[Span]:
 
 
 def _list_marks(body: str) -> list[tuple[int, int]]:
-    """Where (i), (ii) or 1), 2) number the parts of a sentence; one number alone counts for nothing."""
+    """Return where (i), (ii) or 1), 2) number the parts of a sentence; a single number is ignored."""
     found = [(match.start(), match.end(), match["a"] or match["b"]) for match in _LIST_MARK.finditer(body)]
     best: list[tuple[int, int]] = []
     for order in _ORDERS:
@@ -434,11 +434,12 @@ _ITEM_END = re.compile(r"[\s,;]*(?:\band\b)?[\s,;]*\Z", re.IGNORECASE)
 
 
 def split_enumeration(statement: str) -> tuple[str, ...]:
-    """A statement with numbered items as one statement an item, each behind the words that they share.
+    """Split a statement with numbered items into one statement per item, each after the words that they share.
 
-    "Causes are (1) smoking and (2) obesity." gives "Causes are smoking." and "Causes are obesity." Items that begin a
-    statement are left alone, since they say nothing by themselves, and so are alternatives ("(1) smoking or (2) ...")
-    and items that share what comes after the last ("that (1) aspirin and (2) warfarin reduce mortality").
+    "Causes are (1) smoking and (2) obesity." gives "Causes are smoking." and "Causes are obesity." Items at the start
+    of a statement are not split, because they say nothing on their own. Alternatives ("(1) smoking or (2) ...") and
+    items that share what comes after the last ("that (1) aspirin and (2) warfarin reduce mortality") are not split
+    either.
     """
     marks = _list_marks(statement)
     if not marks:
@@ -482,7 +483,7 @@ _DEPENDENT = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "It is known that aspirin ..." points nowhere.
+# "It is known that aspirin ..." does not point outside the sentence.
 _IMPERSONAL = re.compile(
     r"it\s(?:is|was|has\sbeen|remains)\s(?:\w+ly\s|now\s|also\s|well\s|not\s)?\w+\s(?:that|whether)\b",
     re.IGNORECASE,
@@ -492,6 +493,6 @@ _IMPERSONAL = re.compile(
 def looks_dependent(text: str) -> bool:
     """Whether a sentence opens with a word that points outside it: "This suggests", "However, they".
 
-    Such a sentence says too little on its own to be quoted. Only the opening is looked at.
+    Such a sentence says too little on its own to be quoted. Only the opening is checked.
     """
     return _DEPENDENT.match(text) is not None and not _IMPERSONAL.match(text)

@@ -1,4 +1,4 @@
-"""Words that say what a text is about."""
+"""Content words of a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STOPWORDS = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """Lower-cased words without stopwords, plural s taken off."""
+    """Return lower-cased words without stopwords and plural s."""
     words = (word for word in _TERM.findall(text.lower()) if word not in _STOPWORDS)
     return [_singular(word) for word in words]
 
