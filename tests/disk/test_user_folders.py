@@ -12,7 +12,7 @@ from vericite.disk.files import cache_file, default_cache_folder, expanded
 from vericite.errors import InputError
 from vericite.llm import Settings
 from vericite.verify import load_judge
-from vericite.verify.judges.registry import judge_names, usual_bar
+from vericite.verify.judges.registry import default_threshold, judge_names
 from vericite.verify.judges.wrapped import home, is_stored, stored_names, stored_path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -57,12 +57,12 @@ def test_judgements_are_not_cached(homeless):
     assert stored_names() == ()
     assert not is_stored("mine")
     assert "bundled" in judge_names()
-    assert usual_bar("bundled") == 0
+    assert default_threshold("bundled") == 0
     with pytest.raises(InputError, match=r"expected a folder for calibrated judges; found none.*Set VERICITE_HOME"):
         stored_path("mine")
 
 
-@pytest.mark.parametrize("use", [load_judge, usual_bar])
+@pytest.mark.parametrize("use", [load_judge, default_threshold])
 def test_a_file_in_a_missing_home_is_refused(use):
     with pytest.raises(InputError, match=r"expected a calibrated judge's file; found ~nobody"):
         use(f"calibrated:{NOBODY}")

@@ -205,7 +205,7 @@ def test_what_follows_an_answer_is_left_out_and_told(
     server.default = reply(said)
     (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
     assert found.answer.text == kept
-    assert found.notes == ("the reply goes on behind its answer; that is left out",)
+    assert found.notes == ("the reply continues after its answer; the rest is left out",)
 
 
 def test_an_answer_unavailable_is_an_insufficient_one(server: ScriptedServer, llm: Callable[..., LLM]):
@@ -287,7 +287,7 @@ def test_a_budget_that_leaves_no_room_is_a_failed_answer_and_not_an_error(
 ):
     answers = list(LanguageModelGenerator(llm(), budget=500).generate_many([(QUESTION, FOUND)] * 2))
     assert [answer.text for answer in answers] == ["", ""]
-    assert "raise the budget" in (answers[0].failed or "")
+    assert "raise answer.window" in (answers[0].failed or "")
     assert not answers[0].insufficient and server.arrivals == []
 
 

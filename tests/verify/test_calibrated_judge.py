@@ -18,7 +18,7 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
 from vericite.models.contracts import JudgeTraits, traits_of
 from vericite.verify import BundledJudge, Judgement, LexicalJudge, Protocol, load_judge
-from vericite.verify.judges.registry import usual_bar
+from vericite.verify.judges.registry import default_threshold
 from vericite.verify.judges.wrapped import (
     CalibratedJudge,
     CalibrationFigures,
@@ -241,7 +241,7 @@ def test_what_is_calibrated_again_is_read_again(own: Path):
 def test_ours_cannot_be_replaced_by_a_file_of_their_name(own: Path):
     write_fitted(stored(), stored_path("bundled"))
     assert isinstance(load_judge("bundled"), BundledJudge)
-    assert usual_bar("bundled") == 0
+    assert default_threshold("bundled") == 0
 
 
 def test_a_circle_of_calibrated_judges_is_refused(own: Path):

@@ -114,7 +114,7 @@ def test_a_document_without_text_beside_one_with_a_text_is_told_and_the_other_is
 def test_a_citation_beside_no_text_is_abstained_from():
     found = check("[1]", source("d", ASPIRIN))
     assert [(item.abstained, item.reasons) for item in found.verdicts] == [
-        (True, ("the citation stands beside no text",))
+        (True, ("the citation has no text next to it",))
     ]
     assert found.summary.judged == 0
 

@@ -286,7 +286,7 @@ def judge(
     from vericite.errors import JudgementError
     from vericite.models.contracts import COLUMNS
     from vericite.pipeline.check import judge as judged
-    from vericite.verify.judges.registry import usual_bar
+    from vericite.verify.judges.registry import default_threshold
 
     judgement = judged(claim, premise, judge or "bundled")
     if judgement.failure is not None:
@@ -295,7 +295,7 @@ def judge(
     # A judge that only says a label has no probabilities to show.
     shown = judgement.probabilities if judgement.graded else ()
     found = {name: round(float(value), 6) for name, value in zip(COLUMNS, shown, strict=judgement.graded)}
-    bar, sure = usual_bar(judge or "bundled"), float(judgement.probabilities.max())
+    bar, sure = default_threshold(judge or "bundled"), float(judgement.probabilities.max())
     if as_json:
         row = {"label": label, "native": judgement.native, "probabilities": found, "note": judgement.note}
         say_json(json.dumps({**row, "abstained": sure < bar}))

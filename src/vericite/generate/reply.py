@@ -119,7 +119,7 @@ def strip_wrapping(
         rest = _without_echoes(behind, question.text)
         leads = following["answer"] or _normalized(behind).startswith(_normalized(question.text))
         if not leads or not rest or _answers(before, prompt, documents):
-            return before, (*notes, "the reply goes on behind its answer; that is left out")
+            return before, (*notes, "the reply continues after its answer; the rest is left out")
         notes.append("what the reply says before its answer cites nothing; it is left out")
         text = rest
     return text, tuple(notes)
@@ -234,7 +234,7 @@ def _drop_refusals(
         note = "the citations of the sentence that the documents do not answer are left out"
         refusal = {"text": prompt.insufficient, "claims": (), "insufficient": True}
         return answer.model_copy(update=refusal), (note,) if cites else ()
-    note = "it says beside cited sentences that the documents do not answer; that sentence is left out"
+    note = "next to cited sentences it says that the documents do not answer; that sentence is left out"
     return _reparsed(answer, _without(answer, refusals), strict), (note,)
 
 

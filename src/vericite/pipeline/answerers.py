@@ -47,7 +47,7 @@ def load_answerer(name: str, plan: AnswerPlan) -> Generator:
     except Exception as error:  # another package may raise anything
         raise ANSWERERS.broken(name, f"{type(error).__name__}: {error}") from error
     if not whole:
-        raise ANSWERERS.broken(name, "its signature is no text, or its generate no method")
+        raise ANSWERERS.broken(name, "its signature is not text, or its generate not a method")
     return made
 
 

@@ -22,7 +22,7 @@ from vericite.records import Answer, CheckedAnswer, first_problem
 from vericite.text.citations import parse_answer
 from vericite.text.references import Library
 from vericite.verify.judges.function import AnyJudge, as_judge
-from vericite.verify.judges.registry import is_kept, load_judge, usual_bar
+from vericite.verify.judges.registry import default_threshold, is_kept, load_judge
 from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import DEFAULT, Protocol, get_protocol
 from vericite.verify.verifier import Verifier, expect_answer, expect_judge
@@ -151,7 +151,7 @@ def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
     """Use the judge's calibrated threshold, unless the protocol is a published one that never abstains."""
     if judge is None:
         return Verifier(protocol)
-    bar = 0.0 if protocol.published else usual_bar(judge)
+    bar = 0.0 if protocol.published else default_threshold(judge)
     return Verifier(replace(protocol, judge=judge, abstain_below=protocol.abstain_below or bar))
 
 

@@ -155,25 +155,25 @@ class SearchPlan(Record):
 
     @property
     def gold_source(self) -> str | None:
-        """Where an oracle takes gold documents from; None where documents are searched for."""
+        """Corpus of an oracle's gold documents; None for a search."""
         return self.corpus.removeprefix(ORACLE) if self.corpus.startswith(ORACLE) else None
 
     def depth(self, default: int = 5) -> int:
-        """How many documents to find: ``k``, with an oracle all gold documents, else the default."""
+        """Return the number of documents to find: ``k``, else all gold documents of an oracle, else the default."""
         if self.k is not None:
             return self.k
         return ALL_GOLD if self.gold_source is not None and self.controlled is None else default
 
     @property
     def trigger(self) -> Trigger:
-        """When a question is rewritten."""
+        """When to rewrite a question."""
         from vericite.retrieve.rewrite import Trigger
 
         return Trigger(self.coverage, self.relevance, self.relevance_top)
 
     @property
     def filters(self) -> Filters:
-        """What documents of a store have to be."""
+        """Conditions on the documents of a store."""
         from vericite.corpus.store.contract import Filters
 
         return Filters(
@@ -188,7 +188,7 @@ class SearchPlan(Record):
 
     @property
     def unfiltered(self) -> SearchPlan:
-        """The same without filters."""
+        """Return the plan without filters."""
         usual = type(self)()
         return self.model_copy(update={field: getattr(usual, field) for field in _FILTERS})
 
@@ -307,7 +307,7 @@ class AnswerPlan(Record):
         """Refuse settings that would change nothing.
 
         Raises:
-            SettingsError: One is given without the one that it needs.
+            SettingsError: A setting is given without another that it needs.
         """
         if self.llm is None:
             named = ("rationale", "prompt", "temperature", "grammar", "pool", "shots", "select", "seed", "evidence")
@@ -448,18 +448,18 @@ class Plan(Record):
 
     @classmethod
     def load(cls, path: Path, base: Plan | None = None) -> Plan:
-        """The plan of a file; what it leaves out is as in ``base``.
+        """Read a plan from a file; fields that it omits are taken from ``base``.
 
         Raises:
-            InputError: The file cannot be read, or holds no plan. The field is named.
+            InputError: The file cannot be read, or is not a plan; names the field.
         """
         return (base or cls()).changed(read_settings(path), f"in {path}")
 
     def changed(self, fields: Mapping[str, Any], where: str = "") -> Plan:
-        """A copy with some fields of some sections changed, as in ``{"search": {"k": 3}}``.
+        """Return a copy with some fields changed, as in ``{"search": {"k": 3}}``.
 
         Raises:
-            InputError: A field is unknown or has another type; ``where`` says whose it is.
+            InputError: A field is unknown or has another type; ``where`` names its origin.
         """
         dumped = self.model_dump(mode="json")
         for section, values in fields.items():
@@ -475,7 +475,7 @@ class Plan(Record):
             ) from None
 
     def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Plan:
-        """A copy with the fields that texts such as ``search.candidates=50`` set, as ``--set`` takes them.
+        """Return a copy with fields set by texts such as ``search.candidates=50``, as in ``--set``.
 
         Raises:
             InputError: A text names no field of these sections, or its value has another type.
@@ -492,7 +492,7 @@ class Plan(Record):
         write_whole(path, [text])
 
     def as_json(self, sections: tuple[str, ...] | None = None) -> dict[str, Any]:
-        """The plan as plain values, or only some of its sections."""
+        """Convert the plan, or some of its sections, to plain values."""
         dumped = self.model_dump(mode="json")
         return dumped if sections is None else {section: dumped[section] for section in sections}
 
@@ -522,15 +522,15 @@ _USUAL: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def usual_plan(command: str) -> Plan:
-    """What a command does without a file and without an option; of ``ask``, and of all not named here, ``Plan()``."""
+    """Return the default plan of a command; for most commands ``Plan()``."""
     return Plan().changed(_USUAL.get(command, {}))
 
 
 def changed_by(plan: str, base: Plan, searches: bool) -> Plan:
-    """A plan as ``--plan`` changes it: by a file of settings, or, for a command that searches, by a name.
+    """Apply ``--plan`` to a plan: a file of settings or, for commands that search, a name.
 
     Raises:
-        InputError: There is no such file or name, or a value cannot be used.
+        InputError: Unknown file or name, or an invalid value.
     """
     is_name = plan in STARTING_POINTS or not (Path(plan).suffix or Path(plan).exists())
     if not is_name:

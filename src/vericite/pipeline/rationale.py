@@ -55,7 +55,7 @@ from vericite.text.terms import terms
 from vericite.verify.aggregators import CATEGORIES, CORRECT, UNREACHABLE, Faithfulness, TwoViews
 from vericite.verify.claims import AtomicStatements, WholeThenStatements
 from vericite.verify.judges.llm import PROMPTS, LlmJudge
-from vericite.verify.judges.registry import load_judge, usual_bar
+from vericite.verify.judges.registry import default_threshold, load_judge
 from vericite.verify.premises import Assembly, Context
 from vericite.verify.protocol import Protocol
 from vericite.verify.verifier import CARRIED, OF_OTHERS, Verifier
@@ -249,7 +249,7 @@ class RationaleChecker:
         name = f"rationale({context})"
         if self._llm is not None:
             return Protocol(AtomicStatements(enumerations=True), Context(context), judge, Faithfulness(), name)
-        views, bar = _ViewsByCategory(), usual_bar(judge)
+        views, bar = _ViewsByCategory(), default_threshold(judge)
         return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True, checks=True)
 
     def _statements(self, asked: Iterable[Reasoned]) -> Iterator[_Statements]:

@@ -543,7 +543,7 @@ def _claim_location(claim: Claim) -> dict[str, Any]:
 
 
 def _no_text(claim: Claim) -> str | None:
-    return None if claim.text else "the citation stands beside no text"
+    return None if claim.text else "the citation has no text next to it"
 
 
 def _claim_reason(claim: Claim) -> str | None:

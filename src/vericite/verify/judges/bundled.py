@@ -141,7 +141,7 @@ class MeanJudge:
 
 
 def _traits_of_all(traits: Sequence[JudgeTraits]) -> JudgeTraits:
-    """What holds for several judges together: they read as much as the one that reads least."""
+    """Combine the traits of several judges: together they read as much as the one that reads least."""
     limits = [(each.capacity, each.length) for each in traits if each.capacity is not None]
     capacity = min((limit for limit, _ in limits), default=None)
 

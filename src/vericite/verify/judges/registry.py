@@ -1,4 +1,4 @@
-"""The judges there are, by name: ours, and those that other packages bring."""
+"""Judges by name: our own, the user's calibrated ones, and those of other packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vericite.verify.judges.wrapped import (
 )
 
 CALIBRATED = "calibrated"
-"""The kind whose judges are read from a file; those that are kept under a name need the name alone."""
+"""The kind of judge that is read from a file; stored judges are named without it."""
 
 MEAN = "mean"
 
@@ -35,8 +35,9 @@ Make = Callable[[str, Settings], Judge]
 class JudgeKind:
     """A kind of judge.
 
-    ``takes`` says what follows its name and a colon, None where nothing does; ``extras`` what must be
-    installed, any one of them. It is kept for the next call unless it hangs on the environment, as a key does.
+    ``takes`` names what follows its name and a colon; None if nothing does. ``extras`` are alternatives, one of which
+    must be installed. ``keep``: the judge is cached for the next call, unless it depends on the environment, such as a
+    key.
     """
 
     summary: str
@@ -46,7 +47,7 @@ class JudgeKind:
     keep: bool = True
 
     def usage(self, name: str) -> str:
-        """How it is asked for."""
+        """How to name it."""
         return f"{name}:{self.takes}" if self.takes else name
 
 
@@ -205,37 +206,37 @@ _OWN: dict[str, JudgeKind] = {
 
 
 def _of_plugin(make: Callable[[str], Judge]) -> JudgeKind:
-    """Another package's judge: a callable that takes what follows the colon of ``name:rest``."""
+    """Wrap another package's callable, which takes the text after the colon of ``name:rest``."""
     if not callable(make):
-        raise TypeError("no callable")
+        raise TypeError("not callable")
     return JudgeKind("", lambda rest, _: make(rest), keep=False)
 
 
 JUDGES = Registry("judge", _OWN, "vericite.judges", _of_plugin)
-"""Judges by name; another package brings a callable that takes the text after the colon and gives a judge."""
+"""Judges by name; another package brings a callable that takes the text after the colon and returns a judge."""
 
 
 def load_judge(name: str, settings: Settings | None = None) -> Judge:
-    """The judge of this name, as in ``bundled`` or ``hf:CHECKPOINT``; one with weights is the same every time.
+    """Load a judge by name, such as ``bundled`` or ``hf:CHECKPOINT``; judges with weights are cached.
 
     Args:
-        name: A name, and for most judges a colon and what they take.
-        settings: For judges that ask a language model: limits, time-outs, cache.
+        name: A name, for most kinds followed by a colon and an argument.
+        settings: Settings of language models: limits, timeouts, cache.
 
     Raises:
-        UnknownNameError: There is no such judge.
-        InputError: What follows the colon is missing, or there should be nothing.
-        PluginError: Another package's judge cannot be had.
+        UnknownNameError: Unknown judge.
+        InputError: The argument after the colon is missing, or not allowed.
+        PluginError: Another package's judge cannot be loaded.
     """
     return (_kept if is_kept(name) else _loaded)(name, settings or Settings())
 
 
 def expect_judge(name: str) -> None:
-    """Look whether there is a judge of this name, without loading it.
+    """Check that a judge with this name exists, without loading it.
 
     Raises:
-        UnknownNameError: There is none.
-        InputError: What follows the colon is missing, or there should be nothing.
+        UnknownNameError: Unknown judge.
+        InputError: The argument after the colon is missing, or not allowed.
     """
     kind, _, rest = name.partition(":")
     if kind in JUDGES.own:
@@ -245,7 +246,7 @@ def expect_judge(name: str) -> None:
 
 
 def is_kept(name: str) -> bool:
-    """Whether the judge of this name may be kept: one that asks a service may not, whose key may change."""
+    """Whether the judge may be cached: not if it asks a service, because its key may change."""
     kind = name.partition(":")[0]
     return kind in JUDGES.own and JUDGES[kind].keep
 
@@ -270,20 +271,20 @@ def _refuse_misuse(kind: str, rest: str) -> None:
 
 
 def judge_names() -> tuple[str, ...]:
-    """The names there are."""
+    """Return all names of judges."""
     return (*JUDGES, *own_names())
 
 
 def own_names() -> tuple[str, ...]:
-    """The names of the user's calibrated judges; one that a judge of ours or of another package has is that one's."""
+    """Return the names of the user's calibrated judges, except those that other judges have."""
     return tuple(name for name in stored_names() if name not in JUDGES)
 
 
-def usual_bar(judge: Judge | str) -> float:
-    """The ``abstain_below`` that a judge brings, which is used unless another is given; 0 for most.
+def default_threshold(judge: Judge | str) -> float:
+    """Return the default ``abstain_below`` of a judge; 0 for most.
 
     Raises:
-        InputError: It is the name of a calibrated judge whose file cannot be used.
+        InputError: The file of a calibrated judge cannot be used.
     """
     if not isinstance(judge, str):
         return judge.abstain_below if isinstance(judge, CalibratedJudge) else 0.0
@@ -292,10 +293,10 @@ def usual_bar(judge: Judge | str) -> float:
 
 
 def calibrated_file(name: str) -> Path | None:
-    """The file of a calibrated judge's name; None for other names.
+    """Return the file of a calibrated judge; None for other names.
 
     Raises:
-        InputError: It is named by a home that is none.
+        InputError: The path starts with an unknown home folder.
     """
     kind, _, rest = name.partition(":")
     if kind == CALIBRATED and rest:
@@ -321,5 +322,5 @@ def _from_plugin(name: str, rest: str, settings: Settings) -> Judge:
     except Exception as error:  # another package may raise anything
         raise JUDGES.broken(name, f"{type(error).__name__}: {error}") from error
     if not whole:
-        raise JUDGES.broken(name, "its signature is no text, or its judge no method")
+        raise JUDGES.broken(name, "its signature is not text, or its judge not a method")
     return judge
