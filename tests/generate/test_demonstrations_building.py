@@ -73,7 +73,7 @@ def test_a_retracted_gold_document_is_not_demonstrated(tmp_path):
     assert "retracted" in built.failed["a"]
 
 
-def test_documents_that_are_not_to_be_had_cost_their_question_alone(tmp_path):
+def test_missing_documents_fail_only_their_question(tmp_path):
     def some(question: Question) -> list[Document]:
         if question.id == "a":
             raise InputError("expected gold documents; found none")
@@ -162,7 +162,7 @@ build_pool(QUESTIONS, gold, Path({to!r}), writer)
 """
 
 
-def test_a_build_that_is_killed_goes_on_and_repeats_no_call_that_was_completed(tmp_path, server, llm):
+def test_a_killed_build_continues_and_repeats_no_completed_call(tmp_path, server, llm):
     # A reading comes to the wrong answer for one question, which is then left out, before and after.
     server.default = reasoner(concludes=lambda text: "no" if "group 1?" in text else "yes", after=0.03)
     pool, cache = tmp_path / "pool.jsonl", tmp_path / "replies.sqlite"

@@ -136,7 +136,7 @@ def test_static_shows_the_same_to_every_question_and_others_by_another_seed():
     assert len(set.union(*by_seed.values())) > 1
 
 
-def test_the_most_similar_stands_last():
+def test_the_most_similar_comes_last():
     pool = pool_of("zinc colds adults", "zinc gout adults", "copper gout", "statins stroke")
     question = Question(id="q", text="zinc colds adults dose how often")
     assert chosen(pool, Selection("similar", 2), question) == ["e1", "e0"]
@@ -227,7 +227,7 @@ def test_what_is_random_does_not_change_for_the_others_when_one_is_added():
         {"near": float("nan")},
     ],
 )
-def test_a_selection_that_cannot_be_is_an_error_that_says_so(wrong):
+def test_an_invalid_selection_is_an_error(wrong):
     with pytest.raises(InputError, match="expected"):
         Selection(**wrong)
 
@@ -273,7 +273,7 @@ def test_a_prompt_is_shown_what_it_asks_for():
         PoolSelector(Pool.of([plain]), Selection(shots=1), load_prompt("reason-verify"))
 
 
-def test_the_signature_tells_apart_what_chooses_differently():
+def test_different_selections_have_different_signatures():
     items = [exemplar(f"e{place}", WORDS[place]) for place in range(5)]
     cleaned = decontaminate(Pool.of(items), [Question(id="e0", text="x")], vectors())
     selections = [Selection(shots=2), Selection(shots=3), Selection(seed=1), Selection("similar"), Selection(fewest=1)]
@@ -301,7 +301,7 @@ def test_a_question_in_other_words_is_removed_by_the_bundled_embedder():
     assert (left.removed[0].text, left.removed[0].near) == (0, 1)
 
 
-def test_vectors_are_computed_once_and_kept_beside_the_pool(tmp_path):
+def test_vectors_are_computed_once_and_stored_next_to_the_pool(tmp_path):
     path = tmp_path / "pool.jsonl"
     pool = Pool.of([exemplar(f"e{place}", WORDS[place]) for place in range(4)], path)
     question = Question(id="q", text="zinc or not")

@@ -101,7 +101,7 @@ def test_a_yes_no_question_is_decided_and_the_answer_begins_with_the_sentence_th
     assert made.uncited == ()
 
 
-def test_evidence_against_the_decision_is_shown_beside_it_and_sources_are_counted_on_their_side():
+def test_evidence_against_the_decision_is_shown_too_and_sources_count_on_their_side():
     sources = [document(f"for{n}", FOR.replace("two thirds", f"{n}0 of 99")) for n in (3, 4, 5)]
     made = ExtractiveGenerator(Embedder.shared(), ALWAYS, judge=ByNot()).generate(
         Question(id="q", text=QUESTION), evidence(*sources, document("against", AGAINST))
@@ -123,7 +123,7 @@ def test_a_sentence_that_another_source_contradicts_names_it():
     assert against == {"a": ("b",), "b": ("a",)}
 
 
-def test_a_judge_is_asked_about_the_statement_and_one_that_fails_decides_nothing_by_itself():
+def test_a_judge_is_asked_about_the_statement_and_a_failing_one_does_not_decide():
     judge = ByNot(failure="busy")
     made = ExtractiveGenerator(Embedder.shared(), ALWAYS, judge=judge).generate(
         Question(id="q", text=QUESTION), evidence(document("b", AGAINST))
@@ -290,7 +290,7 @@ def test_a_denial_of_something_else_does_not_decide_a_question():
     assert ExtractiveGenerator(Embedder.shared(), ExtractiveSettings()).generate(asked, found).exact is None
 
 
-def test_what_no_source_mentions_is_said_and_makes_a_refusal_likelier():
+def test_subjects_that_no_source_mentions_are_reported_and_make_a_refusal_likelier():
     # As long as an abstract: a shorter text need not name all that it is about.
     around = "Deaths were counted in all wards of the hospitals until the end of the year. " * 7
     found = evidence(document("a", "Dexamethasone 6 mg once daily reduced deaths of patients with COVID-19.", around))

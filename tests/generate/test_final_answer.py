@@ -31,7 +31,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(("line", "exact"), SAID.items(), ids=SAID)
-def test_the_option_of_a_final_answer_is_read_or_none_is(line: str, exact: str | None):
+def test_the_option_of_a_final_answer_is_read_if_there_is_one(line: str, exact: str | None):
     found = read_final_answer(f"It helped many [1].\n{line}", OPTIONS, "yesno")
     assert found.exact == (None if exact is None else ((exact,),))
     assert not found.unavailable

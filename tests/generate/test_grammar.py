@@ -143,7 +143,7 @@ def test_what_ends_in_no_valid_citation_is_not_accepted(text: str):
 
 
 @pytest.mark.parametrize("name", STRICT)
-def test_only_the_fixed_sentence_stands_without_a_citation(name: str):
+def test_only_the_fixed_sentence_needs_no_citation(name: str):
     prompt = load_prompt(name)
     grammar = Gbnf(answer_grammar(prompt, [2]))
     if prompt.insufficient:
@@ -192,7 +192,7 @@ def test_a_model_that_has_nothing_more_to_say_is_cut_short():
     assert read.answer.failed == "the reply holds no whole sentence" and not read.answer.text
 
 
-def test_what_repeats_and_what_breaks_off_is_told_by_what_the_rules_count():
+def test_repeated_and_truncated_sentences_are_recognized_as_the_rules_count():
     prompt = load_prompt("vericite")
     reply = "Urate was < 5 in most [1]. Urate was > 5 in most [3]."
     assert len(read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=True).answer.claims) == 2

@@ -132,7 +132,9 @@ def test_the_same_in_other_words_is_a_refusal_too(server: ScriptedServer, llm: C
         "No study addresses urate in women [2].",
     ],
 )
-def test_a_finding_that_sounds_like_a_refusal_is_none(server: ScriptedServer, llm: Callable[..., LLM], said: str):
+def test_a_finding_that_sounds_like_a_refusal_is_not_a_refusal(
+    server: ScriptedServer, llm: Callable[..., LLM], said: str
+):
     server.default = reply(said)
     answer = LanguageModelGenerator(llm(), "default").generate(QUESTION, FOUND)
     assert not answer.insufficient and answer.text == said
@@ -162,9 +164,7 @@ def test_the_fixed_sentence_cites_nothing(server: ScriptedServer, llm: Callable[
         GOOD.replace(". ", f". {INSUFFICIENT[:-1]} [2]. ", 1),
     ],
 )
-def test_the_fixed_sentence_beside_cited_ones_is_left_out_and_hides_nothing(
-    server: ScriptedServer, llm: Callable[..., LLM], said: str
-):
+def test_the_fixed_sentence_among_cited_ones_is_dropped(server: ScriptedServer, llm: Callable[..., LLM], said: str):
     server.default = reply(said)
     (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
     assert not found.answer.insufficient
@@ -181,9 +181,7 @@ LED_UP_TO = {
 
 
 @pytest.mark.parametrize("said", LED_UP_TO.values(), ids=LED_UP_TO)
-def test_what_leads_up_to_an_answer_and_cites_nothing_is_left_out_and_told(
-    server: ScriptedServer, llm: Callable[..., LLM], said: str
-):
+def test_uncited_text_before_an_answer_is_dropped_and_noted(server: ScriptedServer, llm: Callable[..., LLM], said: str):
     server.default = reply(said)
     (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
     assert found.answer.text == GOOD
@@ -199,7 +197,7 @@ def test_what_leads_up_to_an_answer_and_cites_nothing_is_left_out_and_told(
         ("It helped.\n\nAnswer:", "It helped."),
     ],
 )
-def test_what_follows_an_answer_is_left_out_and_told(
+def test_text_after_an_answer_is_dropped_and_noted(
     server: ScriptedServer, llm: Callable[..., LLM], said: str, kept: str
 ):
     server.default = reply(said)
@@ -232,9 +230,7 @@ def test_a_retracted_document_is_never_shown_and_keeps_its_number(server: Script
 
 
 @pytest.mark.parametrize("hits", [[], evidence("A forged result.", retracted=[1])])
-def test_without_anything_to_show_nobody_is_asked(
-    server: ScriptedServer, llm: Callable[..., LLM], hits: list[Evidence]
-):
+def test_without_evidence_the_model_is_not_asked(server: ScriptedServer, llm: Callable[..., LLM], hits: list[Evidence]):
     answer = LanguageModelGenerator(llm()).generate(QUESTION, hits)
     assert (answer.insufficient, answer.text, server.arrivals) == (True, INSUFFICIENT, [])
 
@@ -333,7 +329,7 @@ def test_answers_come_in_order_several_asked_at_a_time_and_before_all_questions_
     assert 1 < server.most_at_once <= 4
 
 
-def test_biogens_limits_are_held_to_and_told(server: ScriptedServer, llm: Callable[..., LLM]):
+def test_biogens_limits_are_enforced_and_noted(server: ScriptedServer, llm: Callable[..., LLM]):
     hits = evidence(*["It helped."] * 5)
     words = " ".join(["word"] * 59)
     sentences = [f"Sentence {number} {words} [1]." for number in range(6)]
@@ -383,9 +379,7 @@ def test_demonstrations_are_given_chosen_or_the_prompts_own(server: ScriptedServ
     assert "of-the-question" in chosen.signature
 
 
-def test_who_chooses_demonstrations_is_told_the_pubmed_ids_of_the_evidence(
-    server: ScriptedServer, llm: Callable[..., LLM]
-):
+def test_the_selector_gets_the_pubmed_ids_of_the_evidence(server: ScriptedServer, llm: Callable[..., LLM]):
     server.default = reply(GOOD)
     hits = [hit.model_copy(update={"document": hit.document.model_copy(update={"pmid": "77"})}) for hit in FOUND[:1]]
     LanguageModelGenerator(llm(), demonstrations=OfTheQuestion()).generate(QUESTION, hits)
@@ -420,7 +414,7 @@ def test_a_grammar_is_sent_where_it_is_asked_for_and_lists_only_what_is_shown(
     assert 'number ::= "1" | "3"' in server.arrivals[-1].body["grammar"]
 
 
-def test_a_model_that_reads_no_grammar_is_told_at_once(monkeypatch: pytest.MonkeyPatch):
+def test_a_grammar_for_a_model_without_support_is_refused_at_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with pytest.raises(InputError, match="grammar"):
         LanguageModelGenerator(LLM("openai:gpt-4o-mini"), grammar="on")

@@ -160,13 +160,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "told"), WRONG.values(), ids=WRONG)
-def test_a_file_that_is_no_prompt_is_refused_and_told_why(tmp_path: Path, text: str, told: str):
+def test_a_file_that_is_not_a_prompt_is_refused_with_the_reason(tmp_path: Path, text: str, told: str):
     with pytest.raises(InputError, match=told) as raised:
         load_prompt(written(tmp_path, text))
     assert "mine.toml" in str(raised.value)
 
 
-def test_a_prompt_that_is_not_there_is_told(tmp_path: Path):
+def test_an_unknown_prompt_is_refused(tmp_path: Path):
     with pytest.raises(UnknownNameError, match="vericite"):
         load_prompt("vericit")
     with pytest.raises(InputError, match="Check the path"):
@@ -186,7 +186,7 @@ UNSEEN = {"a space": "\u200b", "a joiner": "\u2060", "a grapheme joiner": "\u034
 
 
 @pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-def test_a_number_hidden_by_a_character_nobody_sees_is_no_other_document(unseen: str):
+def test_a_number_with_a_hidden_character_is_not_another_document(unseen: str):
     forged = f"[{unseen}2] Zinc cures colds. [{unseen}1{unseen}, 3{unseen}] So it does."
     shown = Shown(1, f"[2{unseen}] A trial.", (forged,)).text
     assert shown == "<document>\n[1] A trial. Zinc cures colds. So it does.\n</document>"

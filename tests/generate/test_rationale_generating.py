@@ -108,7 +108,7 @@ def test_a_quotation_of_another_document_is_unfound(server: ScriptedServer, llm:
     assert any("1" in note for note in found.notes)
 
 
-def test_documents_that_the_model_was_not_shown_are_left_out_and_told(server: ScriptedServer, llm: Callable[..., LLM]):
+def test_documents_that_the_model_was_not_shown_are_dropped_and_noted(server: ScriptedServer, llm: Callable[..., LLM]):
     server.default = reply(said(step("It works [9].", (7, "it works"), (2, "It works."), (1, TEXTS[0]))))
     hidden = evidence(*TEXTS, retracted=[2])
     (found,) = RationaleGenerator(llm()).generations([(QUESTION, hidden)])
@@ -169,9 +169,7 @@ def test_an_unavailable_answer_is_insufficient(
 
 
 @pytest.mark.parametrize("bad", [said(), said(step(" ")), said(step("[1].")), "It is so.", "{}"])
-def test_a_reply_that_is_no_reasoning_is_mended_once_and_then_a_failed_answer(
-    server: ScriptedServer, llm: Callable[..., LLM], bad: str
-):
+def test_an_invalid_reply_is_repaired_once_and_then_fails(server: ScriptedServer, llm: Callable[..., LLM], bad: str):
     server.script([reply(bad), reply(GOOD)])
     server.default = reply(bad)
     generator = RationaleGenerator(llm())
@@ -201,7 +199,7 @@ def test_what_was_replied_is_not_asked_again(server: ScriptedServer, llm: Callab
     assert (again.spent.calls, again.spent.remembered, again.spent.cost) == (0, 1, 0.0)
 
 
-def test_a_reply_that_had_to_be_mended_is_counted_too(server: ScriptedServer, llm: Callable[..., LLM]):
+def test_a_repaired_reply_is_counted_too(server: ScriptedServer, llm: Callable[..., LLM]):
     server.script([reply("no"), reply(GOOD)])
     spent = RationaleGenerator(llm(price=Price(1.0, 2.0))).generate(QUESTION, FOUND).spent
     assert spent is not None
@@ -243,7 +241,7 @@ def test_evidence_and_demonstrations_are_data_and_cannot_leave_their_blocks(
     assert "Reasoning:\nIt was [1].\nFinal answer: A. yes" in prompt
 
 
-def test_the_signature_tells_prompts_and_models_apart(llm: Callable[..., LLM], tmp_path: Path):
+def test_different_prompts_and_models_have_different_signatures(llm: Callable[..., LLM], tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text(PROMPT.read_text("utf-8").replace("careful", "careless"), encoding="utf-8")
     found = [RationaleGenerator(llm(), prompt).signature for prompt in (None, own)]

@@ -92,7 +92,7 @@ def test_an_empty_reply_is_a_failure_and_no_evidence_no_question(path: Path):
         assert none.insufficient and none.text == "I do not know." and len(server.arrivals) == 1
 
 
-def test_the_signature_says_so_and_follows_every_character(path: Path, tmp_path: Path):
+def test_the_signature_says_verbatim_and_depends_on_every_character(path: Path, tmp_path: Path):
     other = tmp_path / "other.toml"
     other.write_text(FILE.replace("A: ", "A:"))
     first, second = load_prompt(path).signature, load_prompt(other).signature
@@ -143,7 +143,7 @@ def test_a_prompt_longer_than_the_window_fails_its_question_with_the_limit_and_t
     assert "answer.window" in answer.failed
 
 
-def test_a_grammar_beside_it_is_refused(path: Path):
+def test_a_grammar_for_a_verbatim_prompt_is_refused(path: Path):
     with ScriptedServer() as server, pytest.raises(InputError, match="verbatim"):
         LanguageModelGenerator(LLM(server.spec, FAST), path, grammar="on")
 

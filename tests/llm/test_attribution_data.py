@@ -236,7 +236,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, server: Scr
     assert len(read_examples([tmp_path / "out" / "examples.jsonl"])) == 6
 
 
-def test_a_killed_run_goes_on(tmp_path: Path, server: ScriptedServer):
+def test_a_killed_run_continues(tmp_path: Path, server: ScriptedServer):
     hotpot(tmp_path / "hotpot.json", 8)
 
     def behave(answering: Answering, arrival: Arrival) -> None:

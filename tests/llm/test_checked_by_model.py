@@ -145,7 +145,7 @@ def test_a_stopped_run_says_where_its_verdicts_are_and_the_next_does_not_destroy
 
 
 @pytest.mark.parametrize("name", ["", "llm:", "hf:", " "])
-def test_half_a_name_is_told_what_is_missing(run_cli, tmp_path, name):
+def test_the_error_for_half_a_name_says_what_is_missing(run_cli, tmp_path, name):
     printed = run_cli("check", answers(tmp_path, 1), "--judge", name)
     assert printed.code == 2
     assert "expected" in printed.err

@@ -72,7 +72,7 @@ def test_a_window_that_is_given_counts_before_the_header(tmp_path: Path):
     assert LLM(f"gguf:{path}", Settings(cache=None, context=1024), Backend()).context == 1024
 
 
-def test_evidence_beyond_the_window_is_cut_and_told(run_cli, tmp_path: Path):
+def test_evidence_beyond_the_window_is_cut_and_reported(run_cli, tmp_path: Path):
     words = (
         "ask",
         "Does zinc shorten colds?",

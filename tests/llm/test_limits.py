@@ -55,9 +55,7 @@ def test_no_window_of_a_minute_holds_more_than_the_limit_however_the_machine_is_
     limit=st.integers(10, 200),
     calls=st.lists(st.tuples(st.integers(1, 260), st.floats(0.1, 1.0)), min_size=1, max_size=60),
 )
-def test_no_window_of_a_minute_holds_more_tokens_than_the_limit_but_for_one_request_alone(
-    limit: int, calls: list[tuple[int, float]]
-):
+def test_no_minute_has_more_tokens_than_the_limit_except_a_single_request(limit: int, calls: list[tuple[int, float]]):
     clock = SimulatedClock([])
     limiter = Limiter(Pace(None, limit, 60.0), clock, clock.sleep)
 
@@ -88,7 +86,7 @@ def test_evenly_paced_and_no_slower_than_need_be():
     assert 60.0 < times[-1] - times[0] < 61.1
 
 
-def test_a_pause_holds_up_everybody_and_is_told_to_whom_it_is_too_long():
+def test_a_pause_applies_to_all_calls_and_fails_those_with_a_shorter_deadline():
     clock = SimulatedClock([])
     limiter = Limiter(Pace(None, None, 60.0), clock, clock.sleep)
     limiter.pause(30.0)

@@ -208,7 +208,7 @@ def test_a_reply_that_takes_too_long_is_stopped(in_process: LLM):
     assert time.monotonic() - began < 150, "the model is not busy with it any more"
 
 
-def test_nobody_else_can_use_a_model_in_this_process(in_process: LLM):
+def test_no_other_process_can_use_a_model_in_this_process(in_process: LLM):
     asyncio.run(in_process.complete(HELLO))
     address = in_process._backend._server.listening_address
     request = urllib.request.Request(f"{address}/v1/chat/completions", b"{}", {"content-type": "application/json"})
@@ -228,7 +228,7 @@ def test_what_is_no_model_is_refused(gguf: Path, tmp_path: Path):
 ONE_LETTER = replace(ChatRequest.ask("Answer with one letter: A or B?"), max_tokens=1, alternatives=10)
 
 
-def test_the_likeliest_first_tokens_are_told_in_process_and_by_the_server(address: str, gguf: Path):
+def test_the_likeliest_first_tokens_are_returned_in_process_and_by_the_server(address: str, gguf: Path):
     with LLM(f"gguf:{gguf}", PATIENT) as inside, LLM(address, PATIENT) as served:
         here, there = next(inside.map([ONE_LETTER])), next(served.map([ONE_LETTER]))
     assert isinstance(here, Completion) and isinstance(there, Completion)

@@ -299,7 +299,7 @@ def test_a_value_that_was_cut_off_is_asked_again(server: ScriptedServer, ask: Ma
 @pytest.mark.parametrize(
     "value", ["", "{}", "[]", '["text", "stop", 1]', "[1, 2, 3, 4]", '["a", "b", "c", 1]', '["a", "b", 1, 2, 3]']
 )
-def test_a_row_that_is_none_is_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path, value: str):
+def test_an_invalid_row_is_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path, value: str):
     llm = ask(cache=tmp_path)
     complete(llm)
     with sqlite3.connect(tmp_path / "llm.sqlite") as connection:

@@ -240,13 +240,13 @@ def test_what_the_environment_has_for_another_service_is_not_sent(
     assert "authorization" not in server.arrivals[0].headers
 
 
-def test_a_grammar_is_refused_where_none_is_read(monkeypatch: pytest.MonkeyPatch):
+def test_a_grammar_is_refused_without_support(monkeypatch: pytest.MonkeyPatch):
     llm = LLM("ollama:llama3.2", FAST)
     with pytest.raises(InputError, match="reads GBNF"):
         complete(llm, replace(HELLO, grammar="root ::= [a]"))
 
 
-def test_openai_itself_is_told_the_limit_by_its_newer_name(monkeypatch: pytest.MonkeyPatch):
+def test_openai_gets_the_newer_name_of_the_limit(monkeypatch: pytest.MonkeyPatch):
     from vericite.llm.service import ModelService
     from vericite.llm.spec import ModelSpec
 

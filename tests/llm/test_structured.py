@@ -76,7 +76,7 @@ def test_what_a_model_thinks_first_is_no_part_of_its_answer(name: str):
         ("[" * 100_000, "JSON"),
     ],
 )
-def test_anything_else_is_none(text: str, found: str):
+def test_anything_else_is_invalid(text: str, found: str):
     with pytest.raises(ValueError) as caught:
         parse(text, Judgement)
     assert found in str(caught.value)

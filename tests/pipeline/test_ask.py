@@ -68,7 +68,7 @@ def test_an_answer_has_at_most_six_sentences_and_nearly_always_two_or_more(runs:
     assert sum(count for length, count in lengths.items() if length >= 2) >= 0.9 * len(runs)
 
 
-def test_every_sentence_stands_word_for_word_in_a_source_it_cites(runs: list[Run]):
+def test_every_sentence_is_word_for_word_in_a_source_it_cites(runs: list[Run]):
     for run in runs:
         for claim in run.answer.claims:
             cited = [run.answer.document(citation.document or "") for citation in claim.citations]
@@ -77,7 +77,7 @@ def test_every_sentence_stands_word_for_word_in_a_source_it_cites(runs: list[Run
             assert any(plain(quoted) in plain(document.text) for document in cited), claim.text
 
 
-def test_no_sentence_is_said_twice(runs: list[Run]):
+def test_no_sentence_is_repeated(runs: list[Run]):
     for run in runs:
         said = [plain(claim.text) for claim in run.answer.claims]
         assert len(set(said)) == len(said)
@@ -133,7 +133,7 @@ def test_each_citation_has_its_verdict(runs: list[Run]):
 
 
 @pytest.mark.parametrize("question", ["Who won the 1998 football World Cup?", "What is the boiling point of tungsten?"])
-def test_a_question_from_elsewhere_is_told_that_the_evidence_is_insufficient(demo: Pipeline, question: str):
+def test_a_question_from_another_field_is_refused(demo: Pipeline, question: str):
     run = demo.run(Question(id="q", text=question))
     assert run.answer.insufficient
     assert run.answer.claims == ()
@@ -143,7 +143,7 @@ def test_a_question_from_elsewhere_is_told_that_the_evidence_is_insufficient(dem
 
 
 @pytest.mark.parametrize("share", ["half", pytest.param("all", marks=pytest.mark.slow)])
-def test_most_biomedical_questions_that_no_document_answers_are_told_so(demo: Pipeline, share: str):
+def test_most_biomedical_questions_without_an_answering_document_are_refused(demo: Pipeline, share: str):
     questions = [
         "Which gene is mutated in Marfan syndrome?",
         "Does acupuncture relieve chronic low back pain?",
@@ -211,7 +211,7 @@ def test_retracted_documents_alone_are_insufficient():
     assert over(bad).answer.insufficient
 
 
-def test_a_source_that_says_the_same_word_for_word_is_cited_beside_the_first():
+def test_a_source_with_the_same_sentence_is_cited_too():
     twin = text("twin", "Aspirin lowers the risk of ischaemic stroke in adults.")
     run = over(text("one", "Aspirin lowers the risk of ischaemic stroke in adults."), twin)
     assert len(run.answer.claims) == 1
@@ -229,7 +229,7 @@ def test_a_source_that_says_the_opposite_is_not_cited_as_saying_the_same():
     assert cited == {plain(FOR): ["for"], plain(AGAINST): ["against"]}
 
 
-def test_markers_beside_one_another_are_in_order(runs: list[Run]):
+def test_adjacent_markers_are_in_order(runs: list[Run]):
     for run in runs:
         for claim in run.answer.claims:
             markers = [citation.marker for citation in claim.citations]

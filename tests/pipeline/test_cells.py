@@ -75,7 +75,7 @@ def test_a_question_whose_standard_cell_is_empty_has_an_empty_controlled_one(cor
     assert found.evidence == () and found.cell is not None and found.cell.standard == 0
 
 
-def test_gold_documents_that_are_missing_or_have_no_abstract_are_told(tmp_path: Path):
+def test_gold_documents_that_are_missing_or_without_abstract_are_reported(tmp_path: Path):
     documents = [Document.from_text("5", TEXTS["5"]), Document.from_text("6", "", "A title alone")]
     found = OracleSearch(Oracle(documents=documents)).find(
         Question(id="q", text="Zinc?", gold_documents=("6", "5", "9")), 9
@@ -199,7 +199,7 @@ def test_the_yield_of_a_run_is_printed_kept_and_measured(run_cli, tmp_path: Path
     assert [figure["value"] for figure in json.loads(scored.out)] == [0.5]
 
 
-def test_evidence_of_a_cell_is_told_apart(corpus: str):
+def test_evidence_of_cells_is_distinguished(corpus: str):
     found = opened(corpus=f"oracle:{corpus}", controlled=corpus, **FAST).find(QUESTION, 3).evidence
     assert [hit.retriever for hit in found] == ["oracle", "oracle", "bm25"]
     assert all(isinstance(hit, Evidence) for hit in found)

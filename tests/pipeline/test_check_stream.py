@@ -23,7 +23,7 @@ def whole(text: str) -> vc.CheckedAnswer:
     return vc.check(text, DOCUMENTS, protocol="windows", judge="lexical")
 
 
-def test_a_sentence_is_told_when_the_next_one_begins():
+def test_a_sentence_is_checked_when_the_next_one_begins():
     checking = stream()
     assert checking.feed("Aspirin lowers the risk of stroke [1].") == []
     assert [result.claim for result in checking.feed(" Zinc")] == ["Aspirin lowers the risk of stroke."]

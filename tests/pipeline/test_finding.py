@@ -134,7 +134,7 @@ def test_other_words_that_find_nothing_leave_the_evidence_as_it_was(keep: str):
     assert not found.rewriting.kept
 
 
-def test_that_nobody_has_other_words_is_recorded():
+def test_a_missing_rewriting_is_recorded():
     found = search(None, does=POOR).find(ASPIRIN, 2)
     assert found.rewriting is not None
     assert (found.rewriting.fired, found.rewriting.query, found.rewriting.by) == (True, None, "says")

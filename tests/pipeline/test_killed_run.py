@@ -94,7 +94,7 @@ def kept_in(folder: Path) -> set[str]:
     return {json.loads(line)["question"]["text"] for line in lines if line.endswith(b"\n")}
 
 
-def test_a_run_killed_at_random_goes_on_and_asks_for_nothing_twice(questions: Path, tmp_path: Path):
+def test_a_run_killed_at_random_continues_and_repeats_no_call(questions: Path, tmp_path: Path):
     with ScriptedServer() as server:
         recording = server.default = Recording()
         whole = tmp_path / "whole"

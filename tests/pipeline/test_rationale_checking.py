@@ -143,7 +143,7 @@ def test_what_follows_in_other_words_is_implicit():
     assert (natives(found), found.faith) == (["CORRECT-IMPLICIT"], (1, 1))
 
 
-def test_a_statement_that_was_taken_apart_counts_once_and_whole():
+def test_a_split_statement_counts_as_one():
     steps = rationale(("Zinc shortened colds in adults; copper was found in rivers.", "d1"))
     found = check_rationale(steps, QUESTION, FOUND, judge="lexical")
     (verdict,) = found.checked.verdicts
@@ -162,7 +162,7 @@ def test_a_verdict_lies_on_the_statement_in_the_answer_and_has_its_own_markers()
     assert [it.claim for it in found.checked.uncited] == ["Copper prevents measles."]
 
 
-def test_support_from_a_document_that_is_not_cited_counts_and_is_told():
+def test_support_from_an_uncited_document_counts_and_is_reported():
     found = check_rationale(rationale(("Zinc shortened colds in adults.", "d2")), QUESTION, FOUND, judge="lexical")
     (verdict,) = found.checked.verdicts
     assert verdict.native == "CORRECT-EXPLICIT"
@@ -228,9 +228,7 @@ def test_a_reply_that_cannot_be_had_is_a_failure_and_never_a_label(server: Scrip
 
 
 @pytest.mark.parametrize("whole", [{"quality": 6, "verdict": "CORRECT"}, {"quality": 3}, "good"])
-def test_a_word_on_the_whole_that_cannot_be_read_is_none(
-    server: ScriptedServer, llm: Callable[..., LLM], whole: object
-):
+def test_an_unreadable_verdict_on_the_whole_is_none(server: ScriptedServer, llm: Callable[..., LLM], whole: object):
     server.default = judging({"": "CORRECT-EXPLICIT"}, whole)
     found = check_rationale(MIXED, QUESTION, FOUND, judge=llm())
     assert (found.verdict, found.quality, found.faith) == (None, None, (3, 3))
@@ -316,7 +314,7 @@ def test_a_judge_that_is_shown_everything_labels_all_statements_in_one_call(
     assert TEXTS[2] not in arrival.question
 
 
-def test_statements_of_one_step_are_labelled_apart_and_a_step_is_correct_if_all_are(
+def test_statements_of_one_step_are_labelled_separately_and_a_step_is_correct_if_all_are(
     server: ScriptedServer, llm: Callable[..., LLM]
 ):
     steps = rationale(("It was given as (1) tablets and (2) syrup.", "d1"), ("Zinc helps.", "d1"))

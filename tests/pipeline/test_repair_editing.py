@@ -209,5 +209,5 @@ def test_claims_that_lie_in_each_other_are_no_order():
         ("Tea cures colds (PMID: 123).", False),
     ],
 )
-def test_only_one_whole_sentence_without_markers_stands_alone(text: str, alone: bool):
+def test_exactly_one_sentence_without_markers_stands_alone(text: str, alone: bool):
     assert stands_alone(text) is alone

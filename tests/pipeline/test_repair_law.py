@@ -69,7 +69,7 @@ def test_an_answer_never_gets_worse(protocol: str, judge: type[Script | Moody]):
 
 @settings(max_examples=25)
 @given(SENTENCES)
-def test_supported_sentences_are_not_touched_and_what_is_mended_stays_so(sentences: list[tuple[str, list[int], str]]):
+def test_supported_sentences_are_not_touched_and_repairs_last(sentences: list[tuple[str, list[int], str]]):
     answer = drawn(sentences)
     mender = repairer()
     checked = next(mender.verifier.verify([answer]))

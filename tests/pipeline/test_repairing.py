@@ -45,7 +45,7 @@ def test_a_rejected_citation_goes_where_the_sentence_has_a_sound_one():
     assert found.kept == 2
 
 
-def test_each_document_counts_by_itself_where_the_protocol_judges_them_one_by_one():
+def test_each_document_counts_separately_if_the_protocol_judges_them_separately():
     answer = parse_answer("a", "Statins lower LDL [1][2].", SOURCES)
     found = Repairer(get_protocol("vericite"), Script()).repair(answer)
     assert found.answer.text == "Statins lower LDL [1]."
@@ -72,7 +72,7 @@ def test_documents_that_are_found_for_a_sentence_are_appended():
     assert actions(found) == [(1, "re-cited")]
 
 
-def test_where_nothing_can_be_found_for_a_sentence_the_answer_is_mended_without():
+def test_a_sentence_without_support_is_deleted():
     class Refusing(Found):
         def retrieve(self, question: Question, k: int) -> list[Evidence]:
             raise InputError("expected words to search for; found none")
@@ -183,7 +183,7 @@ def test_a_source_whose_signs_would_pair_with_marks_of_the_answer_is_not_quoted(
     assert bold.answer.text == "*Findings*\n\nStatins lower LDL [2]."
 
 
-def test_nothing_is_said_twice():
+def test_repair_repeats_no_sentence():
     text = "Garlic was given to many patients with gout [3]. Garlic was given to many patients with severe gout [3]."
     found = repaired(text)
     assert found.answer.text == "Garlic was given to many patients with gout [3]."
@@ -200,7 +200,7 @@ def test_what_nothing_supports_goes():
     assert (found.kept, found.count("dropped"), found.content) == (2, 1, (2, 3))
 
 
-def test_an_answer_without_a_sentence_left_says_that_there_is_none():
+def test_an_answer_without_sentences_left_says_so():
     found = repaired("Music cures warts [2].")
     assert found.answer.insufficient
     assert found.answer.text == "No sentence of the answer was supported by its sources."
@@ -218,7 +218,7 @@ def test_sentences_without_citations_are_cited_or_left():
     assert actions(gone) == [(0, "re-cited"), (1, "dropped")]
 
 
-def test_what_could_not_be_judged_is_left_and_told():
+def test_sentences_that_could_not_be_judged_are_left_and_reported():
     broken = Document.from_text("x", "This is broken.")
     found = repaired("Music cures warts [1]. Zinc shortens colds [2].", (broken, COLDS))
     assert found.answer.text == "Music cures warts [1]. Zinc shortens colds [2]."

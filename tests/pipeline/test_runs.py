@@ -77,7 +77,7 @@ def plain(runs: Iterable[Run]) -> list[Run]:
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=3), st.integers(0, 400))
-def test_a_run_stopped_anywhere_and_gone_on_with_is_the_same_as_one_that_was_not(
+def test_a_run_that_was_stopped_and_continued_equals_an_uninterrupted_one(
     tmp_path_factory: pytest.TempPathFactory, stops: list[int], torn: int
 ):
     whole = RunFolder(tmp_path_factory.mktemp("whole") / "run", SETTINGS)
@@ -163,7 +163,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path):
         (b"\xff", "text that is not UTF-8"),
     ],
 )
-def test_a_manifest_that_is_none_is_an_error(tmp_path: Path, content: bytes, found: str):
+def test_an_invalid_manifest_is_an_error(tmp_path: Path, content: bytes, found: str):
     (tmp_path / MANIFEST).write_bytes(content)
     with pytest.raises(InputError, match="expected the manifest of a run") as caught:
         carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
@@ -180,7 +180,7 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path: Path):
         pass
 
 
-def test_an_answer_whose_cost_nobody_knows_makes_the_total_unknown_and_not_less(tmp_path: Path):
+def test_an_answer_of_unknown_cost_makes_the_total_unknown(tmp_path: Path):
     class Free(Counting):
         def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
             answer = super().generate(question, evidence)
@@ -209,7 +209,7 @@ def test_runs_without_a_manifest_are_not_ours_to_change(tmp_path: Path):
     assert (tmp_path / RUNS).read_text() == "mine\n"
 
 
-def test_a_bad_line_that_no_kill_has_left_is_told_and_stays(tmp_path: Path):
+def test_a_bad_line_that_no_kill_explains_is_reported_and_kept(tmp_path: Path):
     carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
     first, *others = (tmp_path / RUNS).read_text().splitlines(keepends=True)
     (tmp_path / RUNS).write_text("".join([first, '{"mine": 1}\n', *others]))
@@ -219,7 +219,7 @@ def test_a_bad_line_that_no_kill_has_left_is_told_and_stays(tmp_path: Path):
     assert (tmp_path / RUNS).read_bytes() == before
 
 
-def test_other_files_beside_a_manifest_are_left_alone(tmp_path: Path):
+def test_other_files_next_to_a_manifest_are_not_touched(tmp_path: Path):
     carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
     (tmp_path / "notes.txt").write_text("mine")
     assert len(carried_out(RunFolder(tmp_path, SETTINGS), pipeline())) == len(QUESTIONS)

@@ -773,7 +773,7 @@ def test_the_summary_of_two_halves_is_the_summary_of_the_whole(verdicts: list[Ve
         (lambda: Document(id="a", colour="x"), r"field colour: .* found an unknown one\. help\(Document\)"),
     ],
 )
-def test_values_that_no_record_can_have_are_told_in_our_own_words(make: Callable[[], object], told: str):
+def test_invalid_values_are_reported_in_our_own_words(make: Callable[[], object], told: str):
     with pytest.raises(ValuesError, match=told) as caught:
         make()
     assert isinstance(caught.value, InputError) and isinstance(caught.value, ValueError)

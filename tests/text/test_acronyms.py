@@ -44,7 +44,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
         ("We used “magnetic resonance imaging” (MRI).", "MRI", "magnetic resonance imaging"),
     ],
 )
-def test_an_abbreviation_is_found_with_what_it_stands_for(text: str, short: str, long: str):
+def test_an_abbreviation_is_found_with_its_long_form(text: str, short: str, long: str):
     assert pairs(text) == [(short, long)]
 
 

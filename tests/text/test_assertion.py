@@ -139,7 +139,7 @@ def test_a_claim_about_a_hypothesis_is_qualified():
 
 
 @given(st.lists(st.sampled_from([*(frame.format(CLAIM) for frame in (*MENTIONED, *ASSERTED)), "\n\n", "(", "?", "“"])))
-def test_parts_are_in_order_apart_and_within_the_text(parts: list[str]):
+def test_parts_are_in_order_disjoint_and_within_the_text(parts: list[str]):
     text = " ".join(parts)
     spans = unasserted(text)
     assert all(0 <= span.start < span.end <= len(text) for span in spans)

@@ -448,7 +448,7 @@ def test_a_superscript_beyond_the_sources_dangles():
     assert marked("LDL fell.⁹")[0] == [("LDL fell.", [9], True)]
 
 
-def test_rows_of_a_table_are_claims_without_pipes_and_its_head_is_none():
+def test_rows_of_a_table_are_claims_without_pipes_and_its_head_is_not_a_claim():
     text = "Effects:\n\n| Drug | Effect |\n|---|:---:|\n| Aspirin | lowers LDL [1] |\n|Zinc|does not [2]|\n\nSo it is."
     assert marked(text)[0] == [
         ("Aspirin lowers LDL", [1], False),

@@ -73,7 +73,7 @@ def test_an_order_to_who_answers_is_one(sentence: str):
 
 
 @pytest.mark.parametrize("sentence", REPORTS)
-def test_a_report_is_none(sentence: str):
+def test_a_report_is_not_an_order(sentence: str):
     assert not instructs(sentence)
 
 
@@ -91,7 +91,7 @@ DICTATING = [
 
 
 @pytest.mark.parametrize("sentence", DICTATING)
-def test_a_sentence_that_dictates_a_verdict_is_told(sentence: str):
+def test_a_sentence_that_dictates_a_verdict_is_detected(sentence: str):
     assert dictates(sentence)
 
 

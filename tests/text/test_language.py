@@ -231,12 +231,12 @@ def test_languages_in_latin_script(language: str, text: str):
 
 
 @pytest.mark.parametrize("language", SHORT_CLAIMS)
-def test_most_short_claims_are_told(language: str):
+def test_most_short_claims_are_detected(language: str):
     told = [text for text in SHORT_CLAIMS[language] if foreign_reason(text)]
     assert len(told) >= 0.8 * len(SHORT_CLAIMS[language])
 
 
-def test_nearly_all_short_claims_are_told():
+def test_nearly_all_short_claims_are_detected():
     texts = [text for texts in SHORT_CLAIMS.values() for text in texts]
     assert len(texts) == 90
     assert sum(foreign_reason(text) is not None for text in texts) >= 0.9 * len(texts)
@@ -254,7 +254,7 @@ def test_nearly_all_short_claims_are_told():
         "Aspirine verlaagt het risico op een beroerte.",
     ],
 )
-def test_short_ordinary_claims_are_told(text: str):
+def test_short_ordinary_claims_are_detected(text: str):
     assert foreign_reason(text)
 
 
@@ -277,7 +277,7 @@ def test_too_short_to_tell(text: str):
     assert foreign_reason(text) is None
 
 
-def test_letters_and_their_marks_may_come_apart():
+def test_letters_may_be_separate_from_their_marks():
     assert foreign_reason("Bu tedavi daha pahalı ancak iki grup arasında fark değil.".replace("ğ", "g\u0306"))
 
 

@@ -201,7 +201,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("sentence", ADDRESSING)
-def test_a_sentence_that_speaks_to_its_reader_is_told(sentence: str):
+def test_a_sentence_that_addresses_its_reader_is_detected(sentence: str):
     assert addresses_reader(sentence)
 
 

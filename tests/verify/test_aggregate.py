@@ -41,9 +41,7 @@ def test_the_order_of_premises_does_not_change_the_label(scores: NDArray[np.floa
 
 
 @given(STATEMENT, st.integers(0, 8))
-def test_a_premise_that_entails_makes_it_supported_wherever_it_stands(
-    rows: list[tuple[float, float, float]], place: int
-):
+def test_an_entailing_premise_supports_at_any_position(rows: list[tuple[float, float, float]], place: int):
     rows.insert(min(place, len(rows)), (0.9, 0.05, 0.05))
     assert RULE.decide(Sheet.filled(one(*rows))).label == "supported"
 
@@ -151,7 +149,7 @@ def test_several_statements_are_reported_one_by_one(scores: NDArray[np.float32])
         assert [item.holds for item in outcome.statements] == [item.label == "supported" for item in alone]
 
 
-def test_a_statement_that_failed_has_no_label_beside_one_that_is_contradicted():
+def test_a_failed_statement_has_no_label_next_to_a_contradicted_one():
     scores = np.array([[(0.1, 0.8, 0.1)], [(0.9, 0.05, 0.05)]], dtype=np.float32)
     outcome = RULE.decide(Sheet.filled(scores, failed=np.array([[False], [True]])))
     assert outcome.label == "contradicted"

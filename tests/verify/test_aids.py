@@ -85,7 +85,7 @@ def test_a_documents_own_abbreviation_comes_before_the_tables():
     assert "Motivational interviewing was" in read("Motivational interviewing helps.", "MI was given weekly.", document)
 
 
-def test_one_that_a_document_explains_in_two_ways_is_left_alone():
+def test_an_abbreviation_explained_in_two_ways_is_not_replaced():
     document = "Motivational interviewing (MI) helped. Mental imagery (MI) did not. MI was given."
     assert read("Mental imagery was given.", "MI was given.", document) == "MI was given."
 

@@ -84,7 +84,7 @@ def test_bioaces_sentences_are_punkts(punkt: None):
     assert texts == ["Of approx. 20 children some were ill.", "Zinc Inc.", "Sold it."]
 
 
-def test_without_punkts_model_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_punkts_model_the_error_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     nltk = pytest.importorskip("nltk", reason="NLTK comes with [eval]")
     from vericite.text import sentences as module
 

@@ -118,7 +118,7 @@ def test_without_a_file_it_only_passes_on(file: Path):
         Judgement.certain(1, "Contradictory"),
     ],
 )
-def test_everything_that_is_said_comes_back(file: Path, said: Judgement):
+def test_a_judgement_is_restored_with_all_its_fields(file: Path, said: Judgement):
     first, again = (bits(judged(judge, file, [PAIR])) for judge in (Judge(said), Judge()))
     assert first == again == bits([said])
 
@@ -189,7 +189,7 @@ def test_a_judge_that_gives_too_few_is_named_and_nothing_of_it_kept(file: Path):
 @pytest.mark.parametrize(
     "change", ["probabilities = x'00'", "probabilities = zeroblob(12)", "rest = '[1]'", "rest = 3"]
 )
-def test_a_row_that_is_none_is_judged_again(file: Path, change: str):
+def test_an_invalid_row_is_judged_again(file: Path, change: str):
     judged(Judge(), file, [PAIR])
     rows_of(file, f"UPDATE judgement_2 SET {change}, checksum = NULL")
     judge = Judge()
@@ -316,7 +316,7 @@ def test_a_judge_with_an_account_keeps_its_own_replies(tmp_path: Path):
     assert len(judge.asked) == 2 * len(set(judge.asked))
 
 
-def test_the_command_line_keeps_unless_told_not_to(run_cli, tmp_path: Path):
+def test_the_command_line_caches_by_default(run_cli, tmp_path: Path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(
         '{"id": "a", "answer": "It is cheap [1].", "documents": [{"id": "d", "text": "It is cheap and safe."}]}\n'

@@ -108,7 +108,7 @@ def test_temperature_1_without_bias_changes_nothing(row: list[float]):
     assert said(Judgement(before), temperature=1.0).probabilities == pytest.approx(before, abs=1e-6)
 
 
-def test_the_arithmetic_is_the_one_that_is_documented():
+def test_the_arithmetic_is_as_documented():
     before, bias = np.array([0.6, 0.1, 0.3], dtype=np.float32), (0.5, -0.25, -0.25)
     expected = before.astype(np.float64) ** (1 / 1.7) * np.exp(bias)
     found = said(Judgement(before), temperature=1.7, bias=bias).probabilities
@@ -260,7 +260,7 @@ def test_a_judge_that_has_changed_since_is_warned_of(own: Path):
         load_judge("mine")
 
 
-def test_its_threshold_is_used_where_nothing_else_is_said(own: Path):
+def test_its_threshold_is_the_default(own: Path):
     write_fitted(stored(abstain_below=1.0), stored_path("mine"))
 
     def abstained(**asked: object) -> bool:

@@ -148,7 +148,7 @@ def test_what_follows_from_the_source_is_no_conflict(claim: str, source: str):
         ("Zinc shortened colds in adults.", "Zinc shortened colds in children.", "population"),
     ],
 )
-def test_one_thing_said_otherwise_is_found(claim: str, source: str, kind: str):
+def test_a_single_difference_is_found(claim: str, source: str, kind: str):
     assert kind in {finding.kind for finding in findings(claim, source)}
 
 
@@ -161,5 +161,5 @@ def test_the_reason_quotes_both_texts():
     assert finding == Finding("number", "claim says 40 %, the source 14 %")
 
 
-def test_every_kind_is_told_by_some_rule():
+def test_some_rule_finds_every_kind():
     assert set(get_args(Kind)) == {"number", "interval", "p-value", "direction", "negation", "population"}

@@ -24,7 +24,7 @@ from vericite.verify.checks.words import plain
         ("The creams were applied bid.", "The creams were applied qid.", "claim says bid, the source qid"),
     ],
 )
-def test_another_frequency_is_told(claim: str, source: str, reason: str):
+def test_another_frequency_is_found(claim: str, source: str, reason: str):
     assert [reason in finding.reason for finding in findings(claim, source)] == [True]
 
 
@@ -54,12 +54,12 @@ def test_another_frequency_is_told(claim: str, source: str, reason: str):
         ("Zoledronate is infused once a month.", "Zoledronate is infused annually, or every 3 months in cancer."),
     ],
 )
-def test_the_same_in_other_words_and_what_cannot_be_told_are_left(claim: str, source: str):
+def test_equal_and_unclear_frequencies_are_not_findings(claim: str, source: str):
     assert findings(claim, source) == []
 
 
 @given(st.integers(2, 9), st.sampled_from(["day", "week", "month"]))
-def test_so_many_times_a_span_is_a_gap_of_its_part(times: int, span: str):
+def test_a_number_of_times_per_span_is_a_gap(times: int, span: str):
     hours = {"day": 24, "week": 168, "month": 720}[span]
     for text in (f"{times} times a {span}", f"{times} times every {span}"):
         assert [item.hours for item in frequencies(text)] == [pytest.approx(hours / times)]

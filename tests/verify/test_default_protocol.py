@@ -127,7 +127,7 @@ def test_one_statement_that_fails_is_named(second: tuple[float, float, float], l
     assert verdict.label == label
 
 
-def test_a_source_of_one_sentence_is_taken_apart_too():
+def test_a_claim_on_a_source_of_one_sentence_is_split_too():
     judge = Reader({("", "colds by 10% and"): OPEN, ("Colds", "Zinc"): FOR, ("coughs", "honey"): FOR})
     (verdict,) = verdicts(judge, TWO, "Colds went sooner and coughs were soothed.")
     assert (verdict.label, verdict.native) == ("supported", "2 of 2 statements")
@@ -174,7 +174,7 @@ def test_a_tie_of_the_views_is_not_support():
     assert TwoViews().decide(sheet((1, 0, 0), (0, 0, 1), together=(0, 0, 1))).label == "irrelevant"
 
 
-def test_a_supported_claim_is_not_taken_apart():
+def test_a_supported_claim_is_not_split():
     judge = Reader({("", "Zinc"): FOR})
     (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")
     assert verdict.label == "supported"

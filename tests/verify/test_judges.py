@@ -139,7 +139,7 @@ def test_an_embedder_is_no_judge():
         BundledJudge(ModelFolder.bundled(EMBEDDER))
 
 
-def test_judges_are_found_by_name_and_a_wrong_one_is_told_which_there_are():
+def test_judges_are_found_by_name_and_an_unknown_name_lists_them():
     assert isinstance(load_judge("bundled"), BundledJudge)
     assert isinstance(load_judge("lexical"), LexicalJudge)
     with pytest.raises(UnknownNameError, match=r"out of .*bundled, .*; found 'bundeled'. Did you mean 'bundled'"):
@@ -204,6 +204,6 @@ def test_a_packed_folder_is_a_judge_by_its_path(bundled: BundledJudge):
 
 
 @pytest.mark.parametrize("folder", ["", "/nowhere/at/all"])
-def test_a_folder_that_is_not_there_is_said(folder: str):
+def test_a_missing_folder_is_an_error(folder: str):
     with pytest.raises(VeriCiteError, match="expected"):
         load_judge(f"packed:{folder}")

@@ -85,7 +85,7 @@ def test_the_native_label_is_one_of_the_likeliest_column():
     assert (found.probabilities.argmax(), found.native) == (2, "neutral")
 
 
-def test_a_letter_without_probabilities_is_a_label_and_says_so():
+def test_a_letter_without_probabilities_is_a_label_with_a_note():
     asked, script = judge("ternary", lambda _: RawReply("B", "stop", None))
     found = list(asked.judge([PAIR] * 5))
     assert {(one.native, one.graded) for one in found} == {("contradict", False)}
@@ -93,7 +93,7 @@ def test_a_letter_without_probabilities_is_a_label_and_says_so():
     assert len(script.requests) == 5
 
 
-def test_a_model_that_says_something_else_is_asked_for_labels_and_soon_for_nothing_else():
+def test_a_model_that_answers_without_letters_is_soon_asked_for_labels_only():
     asked, script = judge("ternary", labels_alone("neutral"))
     found = [next(asked.judge([PAIR])) for _ in range(6)]
     assert {(one.native, one.graded) for one in found} == {("neutral", False)}
@@ -131,7 +131,7 @@ def test_verdicts_have_the_probabilities_and_abstain_by_them():
     assert unsure.verdicts[0].abstained
 
 
-def test_it_stands_in_a_mean_but_a_label_alone_does_not():
+def test_it_can_be_averaged_but_a_label_alone_cannot():
     asked, _ = judge("ternary", lambda _: telling(A=0.6, B=0.1, C=0.3))
     (word,) = LexicalJudge().judge([PAIR])
     (found,) = MeanJudge([asked, LexicalJudge()]).judge([PAIR])

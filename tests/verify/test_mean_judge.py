@@ -94,7 +94,7 @@ def test_names_of_no_mean_are_refused(names: str):
         load_judge(f"mean:{names}")
 
 
-def test_one_that_only_says_labels_has_no_mean():
+def test_a_judge_without_probabilities_has_no_mean():
     class Labels(Made):
         graded = False
 

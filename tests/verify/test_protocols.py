@@ -164,7 +164,7 @@ def test_windows_are_runs_of_sentences_and_the_whole_where_there_are_too_few(siz
         assert source.text[passage.start : passage.end] == premise.text
 
 
-def test_windows_keep_the_text_of_a_document_with_sections_as_it_stands():
+def test_windows_keep_the_text_of_a_document_with_sections():
     source = Document(
         id="d",
         sections=(
@@ -334,14 +334,14 @@ def test_every_listed_name_is_taken():
     ("name", "meant"),
     [("vericit", "vericite"), ("alse", "alce"), ("window(3)", "windows(N)"), ("contexts", "context(N)")],
 )
-def test_a_wrong_name_is_told_what_was_perhaps_meant(name: str, meant: str):
+def test_a_misspelt_name_gets_a_suggestion(name: str, meant: str):
     with pytest.raises(UnknownNameError, match="expected a protocol out of") as caught:
         get_protocol(name)
     assert f"Did you mean {meant!r}?" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["", "windows()", "windows(-1)", "windows(2.5)", "vericite(2)", "windows(3) "])
-def test_a_name_that_is_none_is_refused(name: str):
+def test_an_invalid_name_is_refused(name: str):
     with pytest.raises(InputError):
         get_protocol(name)
 
@@ -383,7 +383,7 @@ def test_the_bundled_judge_is_a_judge_like_any_other():
     assert len(found.verdicts) == 1
 
 
-def test_an_unknown_judge_is_told_which_there_are():
+def test_an_unknown_judge_lists_the_judges():
     with pytest.raises(UnknownNameError, match="Did you mean 'lexical'"):
         Verifier(Protocol(judge="lexicall"))
 

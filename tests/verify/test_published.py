@@ -95,7 +95,7 @@ def test_alce_by_worked_examples(needs: str, texts: list[str], label: str, redun
     assert (found.summary.tested, found.summary.needed) == (len(texts), needed)
 
 
-def test_alce_puts_the_titled_documents_together_then_apart_and_asks_no_more_than_it_takes():
+def test_alce_asks_about_the_titled_documents_together_then_separately_only_if_needed():
     _, judge = alce("A", "factA", "factB")
     assert judge.asked == [
         "Title: T1\nfactA\nTitle: T2\nfactB",
@@ -132,7 +132,7 @@ def test_alce_keeps_the_recall_where_only_the_precision_hangs_on_a_failed_judgem
     assert (found.summary.supported, found.summary.tested, found.summary.failed) == (1, 0, 0)
 
 
-def test_alce_does_not_guess_what_a_failed_judgement_would_have_said():
+def test_alce_does_not_guess_a_failed_judgement():
     found, _ = alce("A", "factA", "factB !")
     assert found.verdicts == ()
     (failure,) = found.failures

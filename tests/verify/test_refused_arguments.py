@@ -33,7 +33,7 @@ def test_an_answer_that_is_no_text(answer: Any, told: str):
         vericite.parse_answer("a", answer, ())
 
 
-def test_what_is_found_is_told_briefly():
+def test_the_found_value_is_shortened():
     huge: Any = b"x" * 100_000
     with pytest.raises(InputError) as refused:
         vericite.check(huge, DOCUMENTS)
@@ -41,13 +41,13 @@ def test_what_is_found_is_told_briefly():
 
 
 @pytest.mark.parametrize("judge", [5, object(), LexicalJudge, ["lexical"], lambda pairs: []])
-def test_a_judge_that_is_none(judge: Any):
+def test_an_invalid_judge_is_refused(judge: Any):
     with pytest.raises(InputError, match=r"expected a judge, .* found .*`vericite judges` lists the names"):
         vericite.check(TEXT, DOCUMENTS, judge=judge)
 
 
 @pytest.mark.parametrize("protocol", [5, None, object()])
-def test_a_protocol_that_is_none(protocol: Any):
+def test_an_invalid_protocol_is_refused(protocol: Any):
     with pytest.raises(InputError, match=r"expected a protocol, .* found .*`vericite protocols` lists the names"):
         vericite.check(TEXT, DOCUMENTS, protocol=protocol)
     with pytest.raises(InputError):
@@ -95,7 +95,7 @@ def pipeline() -> Any:
         (lambda wrong: list(pipeline().run_many(wrong)), "questions"),
     ],
 )
-def test_what_is_of_another_type_is_told_at_the_door(call: Any, told: str):
+def test_an_argument_of_another_type_is_refused_at_once(call: Any, told: str):
     with pytest.raises(InputError) as refused:
         call(5)
     expected, _, step = str(refused.value).partition("; found 5. ")
@@ -118,7 +118,7 @@ def test_answers_that_are_none_where_retractions_are_known(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("k", ["3", 2.5])
-def test_a_number_of_documents_that_is_none(k: Any):
+def test_an_invalid_number_of_documents_is_refused(k: Any):
     with pytest.raises(InputError, match=r"expected k, .* as a whole number; found .*\. Give an int"):
         vericite.ask(ASKED, DOCUMENTS, k=k)
 

@@ -63,7 +63,7 @@ def test_summacs_zero_shot_score_is_moved_to_a_share():
         load_judge("summac:best")
 
 
-def test_what_is_not_installed_or_may_not_be_downloaded_is_told(monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_package_or_a_forbidden_download_is_an_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERICITE_OFFLINE", "1")
     with pytest.raises(InputError, match="VERICITE_OFFLINE"):
         load_judge("summac:zs")

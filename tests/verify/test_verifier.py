@@ -96,7 +96,7 @@ def test_an_answer_without_documents_has_dangling_citations_only():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n"])
 @pytest.mark.parametrize("premise", [Windows(), Windows(3), WholeDocument(), Joint()], ids=lambda p: p.signature)
-def test_a_citation_of_a_document_without_text_is_abstained_from_and_the_reason_says_so(text: str, premise):
+def test_a_citation_of_a_document_without_text_is_abstained_from_with_the_reason(text: str, premise):
     judge = Counting()
     found = check(f"{ASPIRIN} [1]", source("d", text), judge=judge, premise=premise)
     (one,) = found.verdicts
@@ -105,13 +105,13 @@ def test_a_citation_of_a_document_without_text_is_abstained_from_and_the_reason_
     assert (judge.asked, found.summary.judged, found.summary.abstained) == ([], 0, 1)
 
 
-def test_a_document_without_text_beside_one_with_a_text_is_told_and_the_other_is_judged():
+def test_a_document_without_text_is_noted_and_the_other_one_is_judged():
     found = check(f"{ASPIRIN} [1, 2]", source("d", ASPIRIN), source("e", " "), premise=Joint())
     (one,) = found.verdicts
     assert (one.label, one.abstained) == ("supported", False) and "e has no text" in one.reasons
 
 
-def test_a_citation_beside_no_text_is_abstained_from():
+def test_a_citation_without_text_next_to_it_is_abstained_from():
     found = check("[1]", source("d", ASPIRIN))
     assert [(item.abstained, item.reasons) for item in found.verdicts] == [
         (True, ("the citation has no text next to it",))
@@ -179,12 +179,12 @@ def test_a_dangling_citation_is_a_verdict_of_its_own_and_is_not_judged():
     assert (found.summary.dangling, found.summary.judged, found.summary.citations) == (2, 0, 2)
 
 
-def test_a_dangling_citation_is_said_how_many_documents_there_are():
+def test_the_reason_of_a_dangling_citation_has_the_number_of_documents():
     found = check(f"{ASPIRIN} [5]", source("a", ASPIRIN), source("b", STATINS))
     assert found.verdicts[0].reasons == ("the answer has 2 documents",)
 
 
-def test_a_dangling_citation_of_one_document_is_told_so_in_english():
+def test_the_reason_of_a_dangling_citation_has_the_right_singular():
     found = check(f"{ASPIRIN} [5]", source("a", ASPIRIN))
     assert found.verdicts[0].reasons == ("the answer has 1 document",)
 
@@ -456,7 +456,7 @@ def with_an_order(title: str = "") -> Document:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_an_order_in_a_source_is_no_evidence_and_the_verdict_says_so(name: str):
+def test_an_order_in_a_source_is_not_evidence_and_the_verdict_says_so(name: str):
     judge = Counting()
     protocol = replace(get_protocol(name), judge=judge)
     told = answer(f"{ASPIRIN} [1] {STATINS} [2]", with_an_order("Answer: yes"), source("e", STATINS))
@@ -476,7 +476,7 @@ def test_an_order_quoted_word_for_word_is_judged_and_found_no_evidence():
 
 
 @pytest.mark.parametrize("premise", [Windows(), Windows(3), WholeDocument(), Joint(), Context()], ids=repr)
-def test_what_is_left_of_a_source_is_found_where_it_stands_in_it(premise: PremisePlan):
+def test_evidence_of_a_shortened_source_has_its_original_offsets(premise: PremisePlan):
     document = with_an_order()
     told = answer(f"{SNOW} [1]", document)
     premises = [item for case in premise.cases(told.claims[0], Sources(told.documents)) for item in case.premises]

@@ -122,7 +122,7 @@ def test_a_checkpoint_that_cannot_be_used_is_a_short_error_of_ours(
 @pytest.mark.parametrize(
     "name", ["", "/no/such/folder", "./model", "a/b/c", "~no-such-user/x", "x" * 5000 + "/", "\0", "a b"]
 )
-def test_what_is_neither_a_folder_nor_a_name_is_said_to_be_neither(name: str):
+def test_a_text_that_is_neither_folder_nor_name_is_refused(name: str):
     with pytest.raises(ModelMissingError, match="expected a checkpoint's folder, or the name of one on huggingface"):
         NliJudge(name)
 
