@@ -1,4 +1,4 @@
-"""Who answers without a language model, by name: our own, and those that other packages bring."""
+"""Generators that need no language model, by name: our own and those of other packages."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def _of_plugin(make: Callable[[AnswerPlan], Generator]) -> Callable[[AnswerPlan]
 ANSWERERS: Registry[Callable[[AnswerPlan], Generator]] = Registry(
     "answerer", {"extractive": _extractive}, "vericite.answerers", _of_plugin
 )
-"""Who answers without a language model, by name: functions of the plan that give a ``Generator``."""
+"""Functions by name that make a ``Generator`` from an answer plan, without a language model."""
 
 
 def load_answerer(name: str, plan: AnswerPlan) -> Generator:
-    """The answerer of this name, with the plan's settings.
+    """Make the answerer of this name with the plan's settings.
 
     Raises:
-        UnknownNameError: There is none.
-        PluginError: Another package's cannot be loaded, or is no generator.
+        UnknownNameError: Unknown answerer.
+        PluginError: Another package's answerer cannot be loaded, or is not a generator.
     """
     make = ANSWERERS.named(name)
     if name in ANSWERERS.own:
@@ -52,10 +52,10 @@ def load_answerer(name: str, plan: AnswerPlan) -> Generator:
 
 
 def extractive(min_answer_probability: float | None = None) -> ExtractiveGenerator:
-    """The generator without a language model, with all the bundled models.
+    """Return the generator that needs no language model, with all bundled models.
 
     Args:
-        min_answer_probability: Probability that the sources answer, below which it refuses; None for the usual one.
+        min_answer_probability: Refuse to answer below this probability that the sources answer. None: the default.
     """
     settings = (
         ExtractiveSettings()

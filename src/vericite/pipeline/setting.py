@@ -1,4 +1,4 @@
-"""What a field of a plan says about itself, from which command lines, requests and lists of settings are generated."""
+"""Metadata of a plan's fields, from which command lines, requests and lists of settings are generated."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class SettingField(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The name that ``--set`` and messages use: ``search.k``."""
+        """Name in ``--set`` and messages: ``search.k``."""
         return f"{self.section}.{self.name}"
 
     @property
     def help(self) -> str:
-        """What it means."""
+        """Description of the field."""
         return self.info.description or ""
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The smallest and the largest value."""
+        """Minimum and maximum value."""
         found: dict[str, float] = {}
         for rule in self.info.metadata:
             found |= {name: getattr(rule, name) for name in ("ge", "le") if hasattr(rule, name)}
@@ -75,12 +75,12 @@ class SettingField(NamedTuple):
 
     @property
     def is_optional(self) -> bool:
-        """Whether it may be without a value."""
+        """Whether the value may be None."""
         return type(None) in get_args(self.info.annotation)
 
 
 def fields_of(plan: type[BaseModel], sections: tuple[str, ...] | None = None) -> Iterator[SettingField]:
-    """All fields of a plan, or of some of its sections."""
+    """Yield the fields of a plan, or of some of its sections."""
     for section, outer in plan.model_fields.items():
         kind = outer.annotation
         if (sections is None or section in sections) and isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -90,9 +90,9 @@ def fields_of(plan: type[BaseModel], sections: tuple[str, ...] | None = None) ->
 
 
 def parse_assignments(plan: type[BaseModel], texts: list[str], sections: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """The fields that texts such as ``search.candidates=50`` set, by section.
+    """Parse assignments such as ``search.candidates=50``; return the values by section and field.
 
-    A list is written with commas. Nothing after ``=`` means: no value.
+    The items of a list are separated by commas. An empty text after ``=`` is None or an empty list.
 
     Raises:
         InputError: A text names no field, or the value has another type.
@@ -115,10 +115,10 @@ def parse_assignments(plan: type[BaseModel], texts: list[str], sections: tuple[s
 
 
 def parse_value(field: SettingField, text: str) -> Any:
-    """A value as it is written on a command line.
+    """Parse a value from a command line.
 
     Raises:
-        InputError: The field cannot have it.
+        InputError: The value is invalid for this field.
     """
     if not text and (field.is_optional or field.is_list):
         return () if field.is_list else None
@@ -135,7 +135,7 @@ def parse_value(field: SettingField, text: str) -> Any:
 
 
 def _parts(text: str) -> list[str]:
-    """The values of a list; ``1-5`` stands for five numbers."""
+    """Split a list; ``1-5`` stands for five numbers."""
     found: list[str] = []
     for part in (part.strip() for part in text.split(",")):
         numbers = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", part)
@@ -147,7 +147,7 @@ def _parts(text: str) -> list[str]:
 
 
 def request_fields(plan: type[BaseModel]) -> Mapping[str, dict[str, SettingField]]:
-    """The fields that a request may set, by section and name."""
+    """Return the fields that a request may set, by section and name."""
     found: dict[str, dict[str, SettingField]] = {}
     for field in fields_of(plan):
         if field.setting.by_request:

@@ -60,7 +60,9 @@ class Frequency(NamedTuple):
 def frequencies(text: str) -> list[Frequency]:
     """Return the simple regimens of a text, in order; none if it also has other forms."""
     found = list(_PLAIN.finditer(text))
-    if _OTHERWISE.search(text) or len(_ANY_ADVERB.findall(text)) > sum(bool(_ANY_ADVERB.search(it[0])) for it in found):
+    if _OTHERWISE.search(text) or len(_ANY_ADVERB.findall(text)) > sum(
+        bool(_ANY_ADVERB.search(match[0])) for match in found
+    ):
         return []
     return [Frequency(_hours(match), match[0], not (match["each"] or match["alone"])) for match in found]
 
