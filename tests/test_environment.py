@@ -32,7 +32,7 @@ def test_a_number_of_threads_that_is_none_is_refused_by_name_and_value(run_cli, 
     monkeypatch.setenv("VERICITE_THREADS", value)
     printed = run_cli("judge", "Statins lower LDL.", "Statins lower blood LDL.")
     assert printed.code == 2
-    assert "expected the environment variable VERICITE_THREADS to be a whole number from 1 on; found" in printed.err
+    assert "expected the environment variable VERICITE_THREADS to be a positive whole number; found" in printed.err
     assert value[:30] in printed.err and len(printed.err) < 400
 
 

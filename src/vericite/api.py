@@ -1,7 +1,7 @@
-"""Functions for what the commands do with answers, documents and figures.
+"""Python functions for the commands that work with answers, documents and figures.
 
 Each takes plain values (texts, mappings, paths, another library's objects) and returns records. The functions
-are made of the same parts as the commands, with the same settings. ``vericite`` itself gives every name here.
+use the same code and settings as the commands. All names can be imported from ``vericite``.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from vericite.records import Repaired
 
 Corpus = str | Path | Sequence[object] | Retriever | RetrieverFunction
-"""Where documents are found: ``demo``, ``pubmed``, a store or a file, documents in memory, a retriever, or a function
+"""Where to search: ``demo``, ``pubmed``, a store or a file, documents in memory, a retriever, or a function
 of question and k that returns documents."""
 Systems = str | Path | Mapping[str, object] | Iterable[object]
-"""What is scored: a file or folder, answers in memory, or several of either by their systems' names."""
+"""Systems to score: a file or folder, answers in memory, or a mapping of system names to either."""
 
 
 def ask(
@@ -54,17 +54,17 @@ def ask(
 
     Args:
         question: The question.
-        documents: What may be cited; without them and without a corpus the demonstration corpus is searched.
-        corpus: Where documents are found, in place of ``documents``.
-        llm: A language model that answers, such as ``openai:gpt-4o-mini``; by default the answer is made of the
-            sources' own sentences.
+        documents: The documents to answer from. Without documents and corpus the demonstration corpus is searched.
+        corpus: Where to search, in place of ``documents``.
+        llm: A language model that answers, such as ``openai:gpt-4o-mini``. By default the answer consists of
+            sentences of the sources.
         k: How many documents to answer from. Default: 5.
         plan: Every other setting; the arguments above override it.
         protocol: A protocol or its name.
         judge: A judge or its name.
 
     Raises:
-        InputError: The question is empty, a document cannot be read, or settings do not go together.
+        InputError: The question is empty, a document cannot be read, or settings conflict.
     """
     expect_type(question, str, "a question as a text", "Give its words as a str")
     if not question.strip():
@@ -88,16 +88,16 @@ def build(
     protocol: Protocol | str | None = None,
     judge: AnyJudge | None = None,
 ) -> Pipeline:
-    """A pipeline that answers many questions: what is searched, who answers and who judges.
+    """Build a pipeline that answers many questions.
 
     Args:
         plan: The settings. Default: those of ``vericite ask``.
-        corpus: Where documents are found, in place of what the plan names.
+        corpus: Where to search, in place of the plan's corpus.
         protocol: A protocol or its name, in place of the plan's.
         judge: A judge or its name, in place of the plan's.
 
     Raises:
-        InputError: A part that the plan names cannot be had, or parts do not go together.
+        InputError: A part of the plan is not available, or parts conflict.
         MissingExtraError: A part needs an extra that is not installed.
     """
     from vericite.pipeline.build import build as built
@@ -118,16 +118,16 @@ def build(
 def search(
     question: str, corpus: Corpus | None = None, *, k: int | None = None, plan: Plan | None = None
 ) -> FoundEvidence:
-    """Find the documents that answer a question, the best first.
+    """Find the documents that answer a question, best first.
 
     Args:
         question: A question or words.
-        corpus: Where documents are found. Default: the plan's corpus, which is the demonstration corpus.
+        corpus: Where to search. Default: the plan's corpus; without a plan the demonstration corpus.
         k: How many documents to find. Default: 10.
         plan: How to search. Default: the settings of ``vericite search``.
 
     Raises:
-        InputError: The corpus is unknown, or the plan cannot be carried out over it.
+        InputError: The corpus is unknown, or does not support the plan.
         MissingExtraError: A part needs an extra that is not installed.
     """
     from vericite.pipeline.build import open_search, settings_of
@@ -154,10 +154,10 @@ def attribute(
 
     Args:
         answer: A text, an ``Answer``, or what a library returns.
-        documents: The sources that may be cited, where the answer does not bring its own.
-        by: How sources are found, such as ``learned``, ``verifier`` or ``llm:MODEL``. Default: the bundled head.
-        keep: Leave sentences that cite something as they are; otherwise their citations are taken out first.
-        plan: How the ways that ask the judge or a language model do so.
+        documents: The sources that may be cited, if the answer does not include them.
+        by: Method, such as ``learned``, ``verifier`` or ``llm:MODEL``. Default: the bundled head.
+        keep: Keep existing citations; otherwise they are removed first.
+        plan: Settings for methods that use the judge or a language model.
 
     Raises:
         InputError: The answer or a document cannot be read.
@@ -180,17 +180,17 @@ def repair(
     llm: str | None = None,
     plan: Plan | None = None,
 ) -> Repaired:
-    """Repair the citations that the judge rejects: cite another source, correct the sentence, or leave it out.
+    """Repair the citations that the judge rejects: cite another source, correct the sentence, or remove it.
 
     Args:
         answer: A text, an ``Answer``, or what a library returns.
-        documents: The sources that it cites, where it does not bring its own.
-        corpus: Where to look for other documents that support a sentence.
+        documents: The cited sources, if the answer does not include them.
+        corpus: Where to search for other documents that support a sentence.
         llm: A language model that rewrites sentences.
         plan: Every other setting.
 
     Raises:
-        InputError: The answer or a document cannot be read, or a part that is named cannot be had.
+        InputError: The answer or a document cannot be read, or a part of the plan is not available.
     """
     from vericite.pipeline.build import build_repairer
 
@@ -211,12 +211,12 @@ def score(
 
     Args:
         systems: A file or folder of answers, verdicts or runs; a list of ``Answer``, ``CheckedAnswer`` or ``Run``; or a
-            mapping from systems' names to either.
-        gold: A file of what is right, or a data set by name such as ``bioasq:FILE``.
-        measures: Their names, as ``vericite measures`` lists them. Default: all that the files have what it takes for.
-        by: A group of the gold, such as ``type``: figures of each of its values are added.
-        draws: Draws of the bootstrap.
-        seed: Its seed.
+            mapping of system names to either.
+        gold: A file of gold answers, or a data set by name such as ``bioasq:FILE``.
+        measures: Names of measures, as ``vericite measures`` lists them. Default: all that the files have data for.
+        by: A group of the gold questions, such as ``type``: also score each of its values.
+        draws: Number of bootstrap samples.
+        seed: Seed of the bootstrap.
 
     Raises:
         InputError: A file cannot be read or a measure is unknown.
@@ -243,15 +243,15 @@ def compare(
     draws: int = 1000,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Compare two systems on the same questions: difference, interval, p of a permutation test.
+    """Compare two systems on the same questions: difference, interval and p value of a permutation test.
 
     Args:
         first: A system, as for ``score``.
-        second: Another.
-        measures: Their names. Default: the first of the usual measures that both have what it takes for.
-        gold: A file of what is right.
-        draws: Draws of the bootstrap.
-        seed: Its seed.
+        second: The system to compare it with.
+        measures: Names of measures. Default: the first usual measure that both systems have data for.
+        gold: A file of gold answers.
+        draws: Number of bootstrap samples.
+        seed: Seed of the bootstrap.
 
     Raises:
         InputError: A file cannot be read or a measure is unknown.
@@ -274,15 +274,15 @@ def agree(
     draws: int = 1000,
     seed: int = 0,
 ) -> list[Agreed]:
-    """Measure how far raters agree on the same items, with intervals.
+    """Measure the agreement of raters on the same items, with intervals.
 
     Args:
         ratings: Files of ratings, labels or verdicts, or ratings in memory.
         measures: Agreement measures, as ``vericite measures`` lists them.
-        reference: The rater that each other is compared with. Default: each pair.
-        categories: All labels in their order, for measures that weigh.
-        draws: Draws of the bootstrap.
-        seed: Its seed.
+        reference: Compare each rater with this one. Default: compare each pair.
+        categories: All labels in order, for weighted measures.
+        draws: Number of bootstrap samples.
+        seed: Seed of the bootstrap.
 
     Raises:
         InputError: A file cannot be read, or there are fewer than two raters.
@@ -316,12 +316,12 @@ def report(
     """Make one self-contained HTML page of answers, verdicts and sources. Answers without verdicts are checked first.
 
     Args:
-        systems: What to show, as for ``score``.
-        out: Where to write the page. Default: it is only returned.
-        gold: A file of what is right.
+        systems: Systems to show, as for ``score``.
+        out: File for the page. Default: the page is only returned.
+        gold: A file of gold answers.
         title: The page's heading.
         protocol: A protocol or its name, for answers without verdicts.
-        judge: A judge or its name, for the same.
+        judge: A judge or its name, for answers without verdicts.
 
     Raises:
         InputError: A file cannot be read or written.
@@ -337,12 +337,12 @@ def report(
 
 
 def read_answers(path: str | Path, documents: Iterable[object] = (), *, format: str = "auto") -> Iterator[Answer]:
-    """Read answers from a file, one by one, in any form that ``vericite check`` reads.
+    """Read answers from a file, one by one, in any format that ``vericite check`` reads.
 
     Args:
         path: JSON Lines, JSON, CSV, Excel, Parquet or Markdown; or a data set by name, such as ``medaesqa:FILE``.
-        documents: Documents that the answers cite by PMID, DOI or address.
-        format: The form by name. Default: told by the first records.
+        documents: Documents that the answers cite by PMID, DOI or URL.
+        format: Name of the format. Default: detected from the first records.
 
     Raises:
         InputError: The file or one of its records cannot be used; the message names line and field.
@@ -361,7 +361,7 @@ def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, 
     Args:
         sources: PubMed XML, JSONL, CSV, RIS, NBIB, JATS, Markdown, text, PDF; files or folders.
         to: The store: a folder, or ``s3://bucket/prefix``.
-        vectors: Keep vectors as well, so that documents are also found by meaning.
+        vectors: Also store vectors, so that documents are found by meaning.
 
     Raises:
         InputError: A source cannot be read.
@@ -382,7 +382,7 @@ def open_corpus(place: str | Path) -> Store:
         place: A folder, or ``s3://bucket/prefix``.
 
     Raises:
-        InputError: There is no store.
+        InputError: The store does not exist.
         MissingExtraError: The extra ``[store]`` is not installed.
     """
     from vericite.corpus.store import open_store
@@ -399,7 +399,7 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
             ``documents`` (``Document``).
 
     Raises:
-        UnknownNameError: There is no such data set, or it has nothing of this kind.
+        UnknownNameError: The data set does not exist, or has no records of this kind.
         InputError: The file or one of its records cannot be used.
     """
     from vericite.datasets.registry import source_named
@@ -412,7 +412,7 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
 
 
 def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", team: str = "vericite") -> str:
-    """Write answers in another program's form.
+    """Convert answers to another program's format.
 
     Args:
         answers: A file of answers, or answers in memory.
@@ -424,8 +424,8 @@ def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", te
         The text of the file.
 
     Raises:
-        UnknownNameError: There is no such form.
-        InputError: An answer cannot be used, or BioGen's rules refuse it.
+        UnknownNameError: The format is unknown.
+        InputError: An answer is unusable, or violates BioGen's rules.
     """
     from vericite.formats.convert import answers_as
 
@@ -444,17 +444,17 @@ def calibrate(
     risk: float | None = None,
     name: str | None = None,
 ) -> JudgeCalibration:
-    """Fit a judge's temperature, and the probability below which to abstain, to labels of your own.
+    """Fit a judge's temperature, and the probability below which it abstains, to your own labels.
 
     Args:
-        labels: File of labelled pairs: premise, claim, label and perhaps group.
+        labels: File of labelled pairs: premise, claim, label and optionally group.
         judge: Judge to calibrate.
         coverage: Share of verdicts to keep. Default: 0.9.
-        risk: Highest share of wrong verdicts among those that are kept, instead of ``coverage``.
-        name: Keep the result under this name, for ``check(..., judge=name)``.
+        risk: Maximum share of wrong verdicts among those kept, instead of ``coverage``.
+        name: Save the result under this name, for ``check(..., judge=name)``.
 
     Raises:
-        InputError: The labels cannot be used, or the judge gives no probabilities.
+        InputError: The labels are unusable, or the judge gives no probabilities.
     """
     from vericite.evaluate.calibration import target_of
     from vericite.evaluate.judge_calibration import base_of, calibrate_judge, keep, place_of, read_labels
@@ -481,9 +481,9 @@ def rankings(
     Args:
         scores: Files of figures, as ``vericite score --out`` writes them.
         measures: ``Spearman``, ``Kendall`` or both.
-        reference: The measure that each other is compared with. Default: each pair.
-        draws: Draws of the bootstrap.
-        seed: Its seed.
+        reference: Compare each measure with this one. Default: compare each pair.
+        draws: Number of bootstrap samples.
+        seed: Seed of the bootstrap.
 
     Raises:
         InputError: A file cannot be read, or there are fewer than two measures.
@@ -508,7 +508,7 @@ def _retriever(corpus: Corpus | None) -> Retriever | None:
 
 
 def _documents(corpus: Corpus | None) -> list[Document] | None:
-    """The documents, where they are given themselves and not by a name or a retriever."""
+    """Return documents in memory, or None for a name or a retriever."""
     if corpus is None or isinstance(corpus, str | Path) or _retriever(corpus) is not None:
         return None
     return as_documents(cast("Sequence[object]", corpus))
@@ -523,7 +523,7 @@ def _name(given: object) -> str | None:
 
 
 def _with(plan: Plan, **sections: dict[str, object]) -> Plan:
-    """The plan with those of these settings that are given."""
+    """Return the plan with all settings that are not None."""
     given = {
         section: {name: value for name, value in fields.items() if value is not None}
         for section, fields in sections.items()
@@ -538,7 +538,7 @@ def _measures(named: Sequence[str] | str) -> list[Any]:
 
 
 def _raise_first(problems: Sequence[RecordError]) -> None:
-    """In Python a record that cannot be used is an error; the command line tells it and goes on."""
+    """Raise the first problem: in Python an unusable record is an error; commands report it and continue."""
     if problems:
         raise problems[0]
 
@@ -546,7 +546,7 @@ def _raise_first(problems: Sequence[RecordError]) -> None:
 def _single(given: Systems, gold: str | Path | None, name: str) -> System:
     found = _systems(given, gold, name)
     if len(found) != 1:
-        raise InputError(f"expected one system as the {name} one; found {len(found)}. Give each by itself")
+        raise InputError(f"expected a single {name} system; found {len(found)}. Pass them separately")
     return found[0]
 
 

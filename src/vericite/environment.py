@@ -1,7 +1,7 @@
-"""The environment variables of VeriCite: the one place where they are read.
+"""Reads the environment variables of VeriCite.
 
 Keys of language models are in ``VERICITE_KEY_<HOST>`` or in the provider's usual variable (``vericite.llm.spec``).
-Variables of others, such as ``NCBI_API_KEY`` and ``AWS_REGION``, are read where they are used.
+Variables of other programs, such as ``NCBI_API_KEY`` and ``AWS_REGION``, are read where they are used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 from vericite.errors import InputError
 
 CACHE = "VERICITE_CACHE"
-"""Folder for caches and what is downloaded."""
+"""Folder for caches and downloads."""
 CONFIG = "VERICITE_CONFIG"
 """Project file; empty for none."""
 DATA = "VERICITE_DATA"
@@ -24,43 +24,43 @@ EXACT_BYTES = "VERICITE_EXACT_BYTES"
 HOME = "VERICITE_HOME"
 """Folder for calibrated judges."""
 OFFLINE = "VERICITE_OFFLINE"
-"""Refuse everything that is not on this machine."""
+"""Refuse all network access beyond this machine."""
 STORE_COPY = "VERICITE_STORE_COPY"
 """Folder for local copies of stores in buckets."""
 THREADS = "VERICITE_THREADS"
 """Number of processor cores that this process uses."""
 TOKEN = "VERICITE_TOKEN"
-"""Token that requests to the service must bring."""
+"""Token that requests to the service must send."""
 KEY_PREFIX = "VERICITE_KEY_"
 """Prefix of the variables with keys of language models, one variable per host."""
 
 
 def given(name: str) -> str | None:
-    """The value as it is, or None if the variable is not set. An empty value is a value here."""
+    """Return the value unchanged, or None if the variable is not set. An empty value counts as set."""
     return os.environ.get(name)
 
 
 def text(name: str) -> str | None:
-    """The value without spaces around it, or None if the variable is not set or empty."""
+    """Return the stripped value, or None if the variable is not set or empty."""
     return os.environ.get(name, "").strip() or None
 
 
 def existing(name: str, kind: Literal["file", "folder"]) -> Path | None:
-    """The value as the path of a file or folder, or None if the variable is not set or empty.
+    """Return the value as the path of a file or folder, or None if the variable is not set or empty.
 
     Raises:
-        InputError: There is none at that path.
+        InputError: The file or folder does not exist.
     """
     value = text(name)
     if value is None:
         return None
     path = Path(value)
-    with suppress(RuntimeError):  # Without a home "~" stays, and is not found.
+    with suppress(RuntimeError):  # without a home folder "~" stays, and is not found
         path = path.expanduser()
     if not (os.path.isfile(path) if kind == "file" else os.path.isdir(path)):
         raise InputError(
-            f"expected the environment variable {name} to name a {kind}; found {value!r:.200}, where there is none. "
-            "Correct it, or unset it."
+            f"expected the environment variable {name} to name a {kind}; found {value!r:.200}, which is not one. "
+            "Correct or unset it."
         )
     return path
 
@@ -68,25 +68,25 @@ def existing(name: str, kind: Literal["file", "folder"]) -> Path | None:
 def is_on(name: str) -> bool:
     """Whether the variable is set to anything but 0, no, false or off.
 
-    An unknown word counts as on: the only such variable is a safety catch.
+    An unknown word counts as on, the safe choice for the only such variable.
     """
     return os.environ.get(name, "").strip().lower() not in ("", "0", "no", "false", "off")
 
 
 def whole_number(name: str) -> int | None:
-    """The value as a whole number from 1 on, or None if the variable is not set or empty.
+    """Return the value as a positive whole number, or None if the variable is not set or empty.
 
     Raises:
-        InputError: It is anything else.
+        InputError: The value is anything else.
     """
     value = text(name)
     if value is None:
         return None
-    # "²" is a digit to Python, and no number.
+    # isdecimal, because isdigit accepts "²".
     number = int(value) if value.isdecimal() and len(value) < 10 else 0
     if number < 1:
         raise InputError(
-            f"expected the environment variable {name} to be a whole number from 1 on; found {value!r:.40}. "
-            "Correct it, or unset it."
+            f"expected the environment variable {name} to be a positive whole number; found {value!r:.40}. "
+            "Correct or unset it."
         )
     return number

@@ -1,25 +1,25 @@
-"""Everything VeriCite raises on purpose.
+"""The exceptions of VeriCite.
 
 A message says what was expected, what was found and what to do next.
 
 VeriCiteError
 ├── InputError              the user's input cannot be used (exit code 2)
 │   ├── RecordError         one record of a file; knows file, line and field
-│   ├── ValuesError         values of Python that no such record can have; knows the field, and is a ValueError
-│   ├── SettingsError       settings of a run that do not go together; knows the plan's fields
+│   ├── ValuesError         invalid Python values for a record; knows the field, and is a ValueError
+│   ├── SettingsError       settings of a run that conflict; knows the plan's fields
 │   └── UnknownNameError    a protocol, judge or corpus that does not exist
 ├── ModelError              a model folder cannot be used
-│   ├── ModelMissingError   a file of the folder is not there
-│   ├── ModelHashError      a file is not the one its card describes
-│   └── ModelCardError      the card, or what it promises of the weights, is wrong
-├── LLMError                a language model cannot be asked
-│   ├── LLMAccessError      every call would fail alike: the key, the credit, the model's name or its address
-│   └── LLMStreamError      a streamed reply that could not be had to its end
+│   ├── ModelMissingError   a file of the folder is missing
+│   ├── ModelHashError      a file does not match its card
+│   └── ModelCardError      the card is malformed, or does not match the weights
+├── LLMError                a language model failed
+│   ├── LLMAccessError      every call would fail: the key, the credit, the model's name or its address
+│   └── LLMStreamError      a streamed reply ended early
 ├── EntrezError             NCBI's E-utilities gave no usable reply
-│   └── EntrezAccessError   every call would fail alike: the API key, a block, no network, or VERICITE_OFFLINE
-├── JudgementError          a judge could not judge the one pair it was asked about
-├── ClusterError            workers on other processes or machines cannot do their work
-├── PluginError             what another package brings cannot be used
+│   └── EntrezAccessError   every call would fail: the API key, a block, no network, or VERICITE_OFFLINE
+├── JudgementError          a judge could not judge a pair
+├── ClusterError            workers in other processes or on other machines failed
+├── PluginError             a plug-in of another package is unusable
 └── MissingExtraError       an optional dependency is not installed
 """
 
@@ -33,7 +33,7 @@ from typing import Self
 
 
 class VeriCiteError(Exception):
-    """Base of every error VeriCite raises on purpose."""
+    """Base class of all errors of VeriCite."""
 
 
 class InputError(VeriCiteError):
@@ -41,28 +41,28 @@ class InputError(VeriCiteError):
 
 
 def expect_type(value: object, kind: type | UnionType, wanted: str, step: str) -> None:
-    """Refuse a value of another type, where users of Python give it.
+    """Refuse an argument of the wrong type.
 
     Args:
-        value: What was given.
-        kind: What it is to be.
-        wanted: The same in words.
-        step: What to do about it.
+        value: The argument.
+        kind: The expected type.
+        wanted: The expected type in words.
+        step: What the user should do.
 
     Raises:
-        InputError: It is of another type.
+        InputError: The argument has another type.
     """
     if not isinstance(value, kind):
         raise InputError(f"expected {wanted}; found {value!r:.80}. {step}")
 
 
 def expect_many(values: object, wanted: str) -> None:
-    """Refuse what is no list or stream, or a single text, mapping or record in the place of one.
+    """Refuse a value that is not a collection, or a single text, mapping or record.
 
     Raises:
-        InputError: It is.
+        InputError: The value is not a collection of values.
     """
-    # Records are pydantic models, over whose fields one can iterate.
+    # Records are pydantic models, and iterating over one yields its fields.
     single = isinstance(values, str | bytes | Mapping) or hasattr(type(values), "model_fields")
     if single or not isinstance(values, Iterable):
         raise InputError(f"expected {wanted}; found {values!r:.80}. Put a single one in a list")
@@ -73,8 +73,8 @@ class RecordError(InputError):
 
     Attributes:
         path: The file, or a name such as ``<stdin>``.
-        line: The line, counted from 1; 0 where none can be named.
-        field: The field at fault, dotted (``documents.0.id``), or None where the line as a whole is.
+        line: The line, counted from 1 (0: unknown).
+        field: The invalid field, dotted (``documents.0.id``), or None for the whole line.
         problem: What was expected and what was found.
     """
 
@@ -87,16 +87,16 @@ class RecordError(InputError):
         super().__init__(f"{where}: {problem}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), (self.path, self.line, self.field, self.problem)
 
 
 class ValuesError(InputError, ValueError):
-    """A record of the Python API cannot be made of these values.
+    """Values that are invalid for a record of the Python API.
 
     Attributes:
         kind: The record's class.
-        field: The field at fault, dotted, or None where they do not go together.
+        field: The invalid field, dotted, or None if fields conflict.
         problem: What was expected and what was found.
     """
 
@@ -106,17 +106,17 @@ class ValuesError(InputError, ValueError):
         super().__init__(f"{where}: {problem}. help({kind}) shows its fields")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str | None, str]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), (self.kind, self.field, self.problem)
 
 
 class SettingsError(InputError):
-    """Settings of a run that do not go together. The message names the plan's fields, such as ``answer.llm``.
+    """Settings of a run that conflict. The message names the plan's fields, such as ``answer.llm``.
 
     Attributes:
-        form: The message, with ``{}`` for each field and ``{name}`` for each value.
-        fields: The fields, by section and name.
-        values: What else the message says.
+        form: Template of the message, with ``{}`` for each field and ``{name}`` for each value.
+        fields: The fields, as section and name.
+        values: Other values in the message.
     """
 
     def __init__(self, form: str, fields: Sequence[str], values: Mapping[str, object] | None = None) -> None:
@@ -124,16 +124,16 @@ class SettingsError(InputError):
         super().__init__(self.named(str))
 
     def named(self, name_of: Callable[[str], str]) -> str:
-        """The message with other names for the fields, such as the options of a command."""
+        """Return the message with other names for the fields, such as the options of a command."""
         return self.form.format(*map(name_of, self.fields), **self.values)
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[str, ...], dict[str, object]]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), (self.form, self.fields, self.values)
 
 
 class UnknownNameError(InputError):
-    """A name that is in no registry; the message lists the names there are."""
+    """An unknown name; the message lists the known names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(set(known))
@@ -145,7 +145,7 @@ class UnknownNameError(InputError):
         super().__init__(f"expected {wanted}; found {name!r}.{hint}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str, list[str]]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), self._parts
 
 
@@ -154,19 +154,19 @@ class ModelError(VeriCiteError):
 
 
 class ModelMissingError(ModelError):
-    """A file of a model folder is not there."""
+    """A file of a model folder is missing."""
 
 
 class ModelHashError(ModelError):
-    """A model file is not the one its card describes."""
+    """A model file does not match its card."""
 
 
 class ModelCardError(ModelError):
-    """The card of a model is malformed, or the weights do not do what it says."""
+    """The card of a model is malformed, or does not match the weights."""
 
 
 class JudgementError(VeriCiteError):
-    """A judge could not judge the one pair it was asked about; in a run this is recorded, not raised."""
+    """A judge could not judge a pair. In a run this is recorded, not raised."""
 
     def __init__(self, reason: str, raw: str | None = None) -> None:
         self._parts = (reason, raw)
@@ -174,40 +174,40 @@ class JudgementError(VeriCiteError):
         super().__init__(f"expected a judgement; found none: {reason}.{reply}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str | None]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), self._parts
 
 
 class PluginError(VeriCiteError):
-    """What another package brings through an entry point cannot be used."""
+    """A plug-in that another package provides through an entry point is unusable."""
 
 
 class LLMError(VeriCiteError):
-    """A language model cannot be asked."""
+    """A language model failed."""
 
 
 class LLMAccessError(LLMError):
-    """Every call would fail alike: the key, the credit, the model's name or its address is at fault."""
+    """Every call would fail, because of the key, the credit, the model's name or its address."""
 
 
 class LLMStreamError(LLMError):
-    """A streamed reply could not be had to its end; what came before the error is all there is."""
+    """A streamed reply ended early; only the part before the error was received."""
 
 
 class EntrezError(VeriCiteError):
-    """NCBI's E-utilities gave no usable reply, however often they were asked."""
+    """NCBI's E-utilities gave no usable reply, even after retries."""
 
 
 class EntrezAccessError(EntrezError):
-    """Every call would fail alike: the API key, a block, no way to NCBI, or VERICITE_OFFLINE is set."""
+    """Every call would fail: the API key is wrong, NCBI blocks or is unreachable, or VERICITE_OFFLINE is set."""
 
 
 class ClusterError(VeriCiteError):
-    """Workers on other processes or machines cannot do their work."""
+    """Workers in other processes or on other machines failed."""
 
 
 class MissingExtraError(VeriCiteError):
-    """An optional dependency is not installed; the message gives the line that installs it."""
+    """An optional dependency is not installed; the message has the command that installs it."""
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
@@ -215,5 +215,5 @@ class MissingExtraError(VeriCiteError):
         super().__init__(f"{purpose} needs the extra [{extra}]. Install it: pip install 'vericite[{extra}]'")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
-        """So that it survives the way to another process."""
+        """Support pickling."""
         return type(self), (self.extra, self.purpose)

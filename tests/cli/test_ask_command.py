@@ -91,7 +91,7 @@ def test_answers_that_lost_their_end_are_counted_and_shown(run_cli, tmp_path: Pa
         assert "The reply reached max_tokens; its unfinished last sentence is left out." in " ".join(
             printed.out.split()
         )
-        assert "2 of 2 answers reached max_tokens and are without their unfinished last sentence" in printed.err
+        assert "2 of 2 answers reached max_tokens, and their unfinished last sentence was removed" in printed.err
         run_cli(*asked, "--save", str(tmp_path / "run"))
     assert json.loads((tmp_path / "run" / MANIFEST).read_text())["cut_off"] == 2
 

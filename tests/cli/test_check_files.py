@@ -1,4 +1,4 @@
-"""What check and repair tell of a file as a whole: no answers, ids that come again, no documents to cite."""
+"""Problems of a whole file that check and repair report: no answers, repeated ids, no documents to cite."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(path: Path, *lines: object) -> str:
         ("in.jsonl", json.dumps({**GOOD, "answer": " "}), "only empty ones"),
     ],
 )
-def test_a_file_without_answers_is_told(run_cli, tmp_path, command, name, content, found):
+def test_a_file_without_answers_is_reported(run_cli, tmp_path, command, name, content, found):
     path = tmp_path / name
     path.write_text(content)
     printed = run_cli(command, str(path))
@@ -35,33 +35,33 @@ def test_a_file_without_answers_is_told(run_cli, tmp_path, command, name, conten
     assert f"vericite: expected answers; found {found} in {path}." in printed.err
 
 
-def test_an_empty_device_is_told_too(run_cli):
+def test_an_empty_device_is_reported(run_cli):
     assert "expected answers; found none in /dev/null" in run_cli("check", "/dev/null").err
 
 
-def test_a_file_of_bad_lines_is_not_called_empty(run_cli, tmp_path):
+def test_a_file_of_bad_lines_is_not_reported_as_empty(run_cli, tmp_path):
     printed = run_cli("check", write(tmp_path / "in.jsonl", "nope"))
     assert printed.code == 2
     assert "line 1" in printed.err and "expected answers" not in printed.err
 
 
 @pytest.mark.parametrize("command", ["check", "repair"])
-def test_an_id_that_comes_again_is_told_once_with_its_record(run_cli, tmp_path, command):
+def test_a_repeated_id_is_reported_once_with_its_record(run_cli, tmp_path, command):
     path = write(tmp_path / "in.jsonl", GOOD, "nope", GOOD, {**GOOD, "id": "other"}, GOOD)
-    told = [line for line in run_cli(command, path).err.splitlines() if "an id of its own" in line]
-    assert len(told) == 1
-    assert f"found 'good' again in record 3 of {path}." in told[0]
-    assert "`vericite score` will refuse" in told[0]
+    lines = [line for line in run_cli(command, path).err.splitlines() if "a different id for every answer" in line]
+    assert len(lines) == 1
+    assert f"found 'good' again in record 3 of {path}." in lines[0]
+    assert "`vericite score` will refuse" in lines[0]
 
 
-def test_of_many_ids_that_come_again_a_few_are_named(run_cli, tmp_path):
+def test_only_the_first_repeated_ids_are_named(run_cli, tmp_path):
     answers = [{**GOOD, "id": f"q{number}", "answer": "Statins."} for number in range(9)]
     printed = run_cli("check", write(tmp_path / "in.jsonl", *answers, *answers))
-    told = [line for line in printed.err.splitlines() if "again" in line]
+    lines = [line for line in printed.err.splitlines() if "again" in line or "repeated" in line]
     assert printed.code == 0
-    assert len(told) == 6
-    assert "'q4' again in record 14" in told[4]
-    assert told[5].startswith("vericite: 4 more ids come again in ")
+    assert len(lines) == 6
+    assert "'q4' again in record 14" in lines[4]
+    assert lines[5].startswith("vericite: 4 more repeated ids in ")
 
 
 def test_an_id_cannot_steer_the_terminal(run_cli, tmp_path):

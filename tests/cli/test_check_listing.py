@@ -40,7 +40,7 @@ def test_markers_that_are_not_read_are_named_and_the_others_counted(run_cli, tmp
     texts = ("It is [S1]. It was [S2]. It does [S3]. So [S4]. So [S5]. Also [S3].", "It is [S3].")
     path.write_text("".join(json.dumps({"answer": text, "documents": DOCUMENTS}) + "\n" for text in texts))
     printed = " ".join(run_cli("check", str(path)).out.split())
-    assert "7 markers not read: [S3] (3 times), [S1], [S2] and 2 more. They point" in printed
+    assert "7 markers not read: [S3] (3 times), [S1], [S2] and 2 more. They match" in printed
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -56,7 +56,7 @@ def test_a_citation_beside_no_text_is_told_and_not_left_an_empty_cell(run_cli, m
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     printed = run_cli("check", str(path)).out
-    assert printed.count("(no text beside the citation)") == 2
+    assert printed.count("(no text with the citation)") == 2
     assert "abstained" in printed and "dangling" in printed
     # It is counted, as any citation is, and as no verdict on the answer.
     assert "0/0" in printed and "1/2" in printed

@@ -153,7 +153,7 @@ def test_figures_are_never_written_over_a_file_that_was_read(run_cli, tmp_path):
         before = (tmp_path / "ow" / name).read_text()
         printed = run_cli("score", str(tmp_path / "ow"), "--out", str(tmp_path / "ow" / name))
         assert (printed.code, (tmp_path / "ow" / name).read_text()) == (2, before)
-        assert "another file than the input" in printed.err
+        assert "the input to be different files" in printed.err
 
 
 def test_verdicts_of_another_judge_are_said_to_be_no_fair_comparison(run_cli, runs, tmp_path):

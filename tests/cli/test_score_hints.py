@@ -87,7 +87,7 @@ def test_a_folder_of_ask_is_a_system(run_cli, tmp_path):
     assert (printed.code, "1.000" in printed.out) == (0, True)
     assert "between one and two" in run_cli("compare", *folders).out
     runs = tmp_path / "one" / "runs.jsonl"
-    assert "another file than the input" in run_cli("score", folders[0], "--out", str(runs)).err
+    assert "the input to be different files" in run_cli("score", folders[0], "--out", str(runs)).err
 
 
 def test_compare_says_of_its_measures_what_it_does(run_cli):

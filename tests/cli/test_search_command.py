@@ -137,7 +137,7 @@ def test_a_run_is_not_written_over_the_corpus(run_cli, tmp_path: Path):
     before = documents.read_text()
     printed = run_cli("search", "aspirin", "--corpus", str(documents), "--run", str(documents))
     assert printed.code == 2
-    assert "expected --run to be another file than the input" in printed.err
+    assert "expected --run and the input to be different files" in printed.err
     assert documents.read_text() == before
 
 

@@ -149,11 +149,11 @@ def test_a_batch_runs_resumes_and_says_its_cell(run_cli, tmp_path: Path, corpus:
     assert run_cli(*common, "--corpus", corpus, "--k", "3", "--by", "bm25", "--save", standard).code == 0
     printed = run_cli(*common, "--corpus", f"oracle:{corpus}", "--save", oracle)
     assert printed.code == 0
-    assert "oracle: 3 gold documents; 1 gold documents were not to be had" in " ".join(printed.err.split())
+    assert "oracle: 3 gold documents; 1 gold documents were not found" in " ".join(printed.err.split())
     # From its plan it is the same run, of which nothing is left to do.
     Path(plan).write_text(json.dumps(json.loads((Path(oracle) / "manifest.json").read_text())["plan"]))
     again = run_cli("ask", "--batch", questions, "--plan", plan, "--save", oracle)
-    assert again.code == 0 and "2 of them before" in again.out
+    assert again.code == 0 and "2 of them earlier" in again.out
     manifest = json.loads((Path(oracle) / "manifest.json").read_text())
     assert manifest["plan"]["search"]["corpus"] == f"oracle:{corpus}"
     assert manifest["retrieval"] == {

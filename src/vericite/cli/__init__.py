@@ -19,17 +19,17 @@ from vericite.cli.io import remark, say
 from vericite.errors import InputError, SettingsError, VeriCiteError
 
 _READER_GONE, _TERMINATED = 141, 143
-"""What a shell makes of a program that is ended so; it is no error of ours."""
+"""Exit codes that a shell shows for SIGPIPE and SIGTERM; these are not errors."""
 
 
 def main() -> None:
     """Run the command line; it exits with a code of ``ExitCode``."""
     from vericite.cli.app import program
 
-    # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
+    # Arguments that are not UTF-8 arrive as lone surrogates, which records and files cannot hold.
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
-    _print_anything()
-    _end_as_by_ctrl_c()
+    _escape_unencodable()
+    _handle_sigterm()
     try:
         with warnings.catch_warnings(), _logged():
             warnings.showwarning = _warn
@@ -39,45 +39,44 @@ def main() -> None:
     except VeriCiteError as error:
         _stop(error, ExitCode.NOT_RUN)
     except SystemExit as ended:
-        # Those who print for us make 1 of it when the reader of a pipe goes away (`vericite ... | head`), which is what
-        # a failure gives.
+        # Typer exits with 1 if the reader of a pipe closes it (`vericite ... | head`), but 1 means a failed gate.
         if isinstance(ended.__context__, BrokenPipeError):
             sys.exit(_READER_GONE)
         raise
     except BrokenPipeError:
         sys.exit(_READER_GONE)
     except OSError as error:
-        found = f"expected to be able to write the output; found: {error.strerror or error}"
-        _stop(VeriCiteError(found), ExitCode.NOT_RUN)
+        message = f"expected output that can be written; found: {error.strerror or error}"
+        _stop(VeriCiteError(message), ExitCode.NOT_RUN)
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception:
-        # A fault of ours. Python would exit with 1, which a pipeline reads as a gate that failed.
+        # A bug. Python would exit with 1, but 1 means a failed gate.
         traceback.print_exc()
         sys.exit(ExitCode.NOT_RUN)
 
 
-def _end_as_by_ctrl_c() -> None:
-    """Have a run that is told to end say where its results are, as one that is stopped by Ctrl-C does."""
+def _handle_sigterm() -> None:
+    """Handle SIGTERM like Ctrl-C: the command reports where its results are, and exits."""
 
     def end(*_: object) -> None:
         sys.exit(_TERMINATED)
 
-    # Only the main thread may, and who ignores the signal means it.
+    # Only the main thread may set a handler. A signal that is already ignored stays ignored.
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, end)
 
 
-def _print_anything() -> None:
-    """Have what the output's encoding lacks told by its number, in the form that JSON reads as the character."""
-    codecs.register_error("vericite", _numbered)
+def _escape_unencodable() -> None:
+    """Escape characters that the output's encoding lacks, in a form that JSON can read."""
+    codecs.register_error("vericite", _escaped)
     for stream in (sys.stdout, sys.stderr):
-        # A notebook's or a test's is none of these, and takes any text.
+        # Streams of a notebook or a test have another type and accept any text.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="vericite")
 
 
-def _numbered(error: UnicodeError) -> tuple[str, int]:
+def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
@@ -89,10 +88,10 @@ def _warn(message: Warning | str, *_: object) -> None:
 
 
 class _Remarks(logging.Handler):
-    """What the package logs, as remarks: an id in it may hold what would steer a terminal."""
+    """Prints the package's log as remarks, which are safe for a terminal even if an id has control characters."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it; behind an exception's message stands where it was raised."""
+        """Print the message, and the traceback if there is one."""
         first, *more = self.format(record).split("\n")
         remark(first)
         if more:

@@ -1,4 +1,4 @@
-"""The answers that commands read, with the documents that they cite."""
+"""Reading answers for commands, with the documents that they cite."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def read_answers(
     on_format: Callable[[str], None] | None = None,
     columns: str | None = None,
 ) -> Iterator[Answer]:
-    """The answers of a file, which may cite those documents; nothing is read before the first is asked for.
+    """Yield the answers of a file. Nothing is read before the first one is requested.
 
-    What is odd about the file as a whole goes to stderr, and stops nothing: no answers, ids that come again, and
+    Problems of the whole file are printed to stderr and do not stop the command: no answers, repeated ids, and
     citations without a document.
 
     Args:
-        file: The answers.
-        format: The form they have.
-        documents: A file of documents; or ``pubmed`` or a store, where what is cited is looked up.
-        problems: Where what is wrong with the other records of both goes.
-        on_format: Given the form that was taken, where ``format`` leaves that open.
-        columns: Which columns of a table hold what.
+        file: File of answers.
+        format: Format of the file.
+        documents: File of documents; or ``pubmed`` or a store, in which cited documents are looked up.
+        problems: Receives the unusable records of both files.
+        on_format: Called with the detected format if ``format`` is ``auto``.
+        columns: Meaning of the columns of a table.
 
     Raises:
-        InputError: A file cannot be read, or the answers have no form that is known.
+        InputError: A file cannot be read, or the format of the answers is unknown.
     """
     from vericite.datasets.registry import SETS
     from vericite.formats import answers_in
@@ -49,30 +49,30 @@ def read_answers(
 
 
 def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
-    """What the answers cite from PubMed or from a store; None where neither is named."""
+    """Look up the cited documents in PubMed or a store; None if neither is named."""
     from vericite.retrieve.lookup import cited_documents, is_lookup_source
 
     if documents is None or not is_lookup_source(str(documents)):
         return None
-    with ProgressLine("looking up what is cited", "articles").running() as progress:
+    with ProgressLine("looking up citations", "articles").running() as progress:
         found = cited_documents(str(documents), file, format, columns, progress.of)
     note(found)
     return found.library
 
 
 _NAMED = 5
-"""Ids that come again which are named; a file joined with itself has all of them twice."""
+"""Number of repeated ids to name; a file joined with itself repeats all of them."""
 
 
 def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool) -> Iterator[Answer | RecordError]:
-    """The items as they come; ids that come again are shown at once, the rest when all were read."""
+    """Yield the items; report a repeated id at once, and other problems of the file at the end."""
     from vericite.errors import RecordError
 
     ids = _Ids(file)
     number = words = cited = sourced = 0
     for number, item in enumerate(items, start=1):
         if isinstance(item, RecordError):
-            # Reported by itself, and as good a reason as any why there is no more.
+            # Counts as content: the record is reported on its own.
             words += 1
         else:
             ids.see(item.id, number)
@@ -93,7 +93,7 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
 
 
 class _Ids:
-    """Which ids were there before. A number an answer is kept, not the id: files may be long, and ids, too."""
+    """Finds repeated ids. It stores a hash for each answer instead of the id, to save memory."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -101,25 +101,25 @@ class _Ids:
         self._again: set[int] = set()
 
     def see(self, id: str, number: int) -> None:
-        """Tell of an id that comes again, when it does so first."""
+        """Report an id when it is repeated for the first time."""
         key = hash(id)
         if key in self._seen and key not in self._again:
             self._again.add(key)
             if len(self._again) <= _NAMED:
                 remark(
-                    f"expected an id of its own for every answer; found {id!r:.80} again in record {number} of "
-                    f"{self._file}. Each is counted, but `vericite score` will refuse them: rename one"
+                    f"expected a different id for every answer; found {id!r:.80} again in record {number} of "
+                    f"{self._file}. Each is counted, but `vericite score` will refuse the file: rename one"
                 )
         self._seen.add(key)
 
     def show_more(self) -> None:
-        """How many more ids came again than were named."""
+        """Report the number of repeated ids that were not named."""
         if (more := len(self._again) - _NAMED) > 0:
-            remark(f"{more} more {'id comes' if more == 1 else 'ids come'} again in {self._file}")
+            remark(f"{more} more repeated {'id' if more == 1 else 'ids'} in {self._file}")
 
 
 def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -> Iterator[Answer]:
-    """The answers; what is wrong with the other records goes to ``problems``."""
+    """Yield the answers, and add the unusable records to ``problems``."""
     from vericite.errors import RecordError
 
     for item in items:
@@ -130,7 +130,7 @@ def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -
 
 
 def read_library(file: Path | None, problems: list[RecordError]) -> Sequence[Document]:
-    """The documents of a file, if one is given; what is wrong with its other lines goes to ``problems``.
+    """Read the documents of a file, if one is given; unusable lines are added to ``problems``.
 
     Raises:
         InputError: The file cannot be read.

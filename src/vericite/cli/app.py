@@ -1,4 +1,4 @@
-"""The commands, gathered."""
+"""The ``vericite`` program with all its commands."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_given: bool) -> None:
+    if is_given:
         typer.echo(f"vericite {__version__}")
         raise typer.Exit
 
@@ -50,20 +50,20 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse whatever would leave this machine.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Refuse all network access beyond this machine.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks; also after any command.")
+        bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks. Also works after any command.")
     ] = False,
 ) -> None:
     """Answer biomedical questions with a citation on every sentence, and check every citation.
 
-    A research tool, not medical advice. Nothing leaves this machine unless you name a model elsewhere.
+    A research tool, not medical advice. Nothing leaves this machine unless you name a remote model or corpus.
     """
     set_quiet(quiet)
     if offline:
-        # All parts read it there, also those in other packages and processes.
+        # Through the environment it also reaches other packages and processes.
         os.environ[OFFLINE] = "1"
-    # Every command refuses a bad value, not only those that load a model.
+    # Check the value here, so that every command refuses a bad one.
     whole_number(THREADS)
     if is_on(OFFLINE):
         from vericite.network.offline import hold_offline
@@ -90,12 +90,12 @@ for panel, commands in PANELS.items():
 
 @cache
 def _quiet_option() -> TyperOption:
-    """``--quiet``, as typer makes it."""
+    """Build the ``--quiet`` option of commands."""
     maker = typer.Typer(add_completion=False)
 
     @maker.command()
     def _any(  # pyright: ignore[reportUnusedFunction]
-        # The program's own help names it once, for all commands.
+        # Hidden, because the program's help lists it once for all commands.
         quiet: Annotated[bool, typer.Option("--quiet", "-q", hidden=True)] = False,
     ) -> None:
         pass
@@ -115,7 +115,7 @@ class Command(TyperCommand):
     """A command with the options that all commands have."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        # A paragraph of a docstring is broken where the terminal ends, not where the source does.
+        # Join the lines of each paragraph, so that the terminal wraps them.
         paragraphs = inspect.cleandoc(options.get("help") or "").split("\n\n")
         options["help"] = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         super().__init__(*args, **options)
@@ -129,7 +129,7 @@ for group in (app, *(info.typer_instance for info in app.registered_groups)):
 
 @cache
 def program() -> TyperGroup:
-    """All commands, built once a process: the building takes longer than many of them run."""
+    """Build all commands, once per process: building takes longer than many of them run."""
     built = typer.main.get_command(app)
     assert isinstance(built, TyperGroup)
     return built

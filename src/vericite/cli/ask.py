@@ -1,4 +1,4 @@
-"""``vericite ask`` and ``vericite search``: questions answered and every citation checked, or only looked for."""
+"""``vericite ask`` and ``vericite search``: answer questions with checked citations, or only find documents."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 _STAGES = {
     "retrieve": ("searching", "searched"),
-    "rerank": ("ranking again", "ranked again"),
-    "rewrite": ("looking for other words", "looked for other words"),
+    "rerank": ("reranking", "reranked"),
+    "rewrite": ("rewriting the question", "rewrote the question"),
     "generate": ("answering", "answered"),
     "verify": ("checking", "checked"),
-    "repair": ("mending", "mended"),
+    "repair": ("repairing", "repaired"),
     "rationale": ("judging the reasoning", "judged the reasoning"),
 }
 
@@ -46,19 +46,21 @@ def ask(
     save: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the runs in this folder, and go on with what is there; `score` and `compare` read it.",
+            help="Keep the runs in this folder, and continue a run that is there; `score` and `compare` read it.",
             metavar="FOLDER",
             rich_help_panel=BATCH,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole run as JSON, a line a question.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole run as JSON, one line per question.")
+    ] = False,
 ) -> None:
     """Answer a question from the sources, and check every citation.
 
-    Without --llm the answer is made of sentences of the sources, and no language model is asked. The demonstration
-    corpus is 150 abstracts written for VeriCite: for real questions, bring your own documents with --corpus. With
-    "pubmed" the question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30
-    days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
+    Without --llm the answer consists of sentences of the sources, and no language model is used. The demonstration
+    corpus is 150 abstracts written for VeriCite: for real questions, give your own documents with --corpus. With
+    "--corpus pubmed" the question is sent to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set), and replies are cached
+    for 30 days. If a run with --save is interrupted, enter the same command again to continue it.
     """
     refuse_two_inputs(str(batch), plan.search.corpus)
     questions, refused = _questions(question, batch, kept=save is not None)
@@ -75,7 +77,7 @@ def ask(
         else:
             outcomes = _ask_here(made, questions, plan.search.depth(), as_json)
     finally:
-        # Also of a run that was stopped: it was paid for.
+        # An interrupted run also cost money.
         show_ledger(made.ledger)
     outcomes.show(len(questions))
     report([*problems, *refused], ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
@@ -92,7 +94,7 @@ def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[li
     if not (question or "").strip():
         raise InputError("expected a question; found no text")
     text = question or ""
-    # In a folder it stands beside others.
+    # In a folder the id must differ from those of other questions.
     id = f"question-{hashlib.sha256(text.encode()).hexdigest()[:12]}" if kept else "question"
     return [Question(id=id, text=text)], []
 
@@ -115,7 +117,7 @@ def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bo
 
 
 def _runs(made: Pipeline, questions: Sequence[Question], k: int) -> Iterator[Run]:
-    """One question is shown stage by stage; of many a language model is asked about several at a time."""
+    """Run the questions: a single one with progress by stage, several with concurrent calls of the model."""
     from vericite.cli.terminal import ProgressLine
 
     if len(questions) == 1:
@@ -148,7 +150,7 @@ def _ask_into(
             outcomes.add(run)
             progress.update(number, f"{len(outcomes.failed)} failed" if outcomes.failed else "")
     if as_json:
-        # Those answered before, too: what is printed does not depend on whether the run was stopped in between.
+        # Include runs from before an interruption, so that the output does not depend on it.
         asked = {question.id for question in questions}
         for run in kept.runs():
             if run.question.id in asked:
@@ -156,13 +158,13 @@ def _ask_into(
     if plan.search.corpus != NOTHING:
         _show_retrieval(kept.retrieval)
         _show_cut(kept.shown)
-    before = f", {done} of them before" if done else ""
+    before = f", {done} of them earlier" if done else ""
     say(f"{folder}: {_counted(len(questions), len(outcomes.failed), kept.refused)}{before}", err=as_json)
     return outcomes
 
 
 def _show_retrieval(counts: dict[str, int]) -> None:
-    """The retrieval yield where it is not whole, and what an oracle had."""
+    """Report the retrieval yield if it is not 100%, and the documents of an oracle."""
     asked, yielded = counts.get("questions", 0), counts.get("with_evidence", 0)
     if yielded < asked:
         remark(f"retrieval yield: {yielded} of {asked} questions have a document")
@@ -171,26 +173,27 @@ def _show_retrieval(counts: dict[str, int]) -> None:
         if "standard" in counts:
             line = f"controlled {line} and {counts['padding']} retrieved, {counts['standard']} in the standard cell"
         missing = counts["gold_missing"]
-        note(line + (f"; {missing} gold documents were not to be had" if missing else ""))
+        note(line + (f"; {missing} gold documents were not found" if missing else ""))
 
 
 def _counted(questions: int, failed: int, refused: int) -> str:
-    """How many questions were answered; those that the sources do not answer are counted apart."""
+    """Return the number of answered questions, with refused ones separately."""
     line = f"{questions - failed - refused} of {questions} questions answered"
     return f"{line}, {refused} refused because the sources do not answer" if refused else line
 
 
 def _show_cut(counts: EvidenceShown) -> None:
-    """A warning where a model did not see all the evidence that was found."""
+    """Warn if the model did not see all the evidence."""
     if counts.cut:
         remark(
-            f"evidence was cut for want of room: of {counts.found} documents found the model saw {counts.whole} whole, "
-            f"{counts.in_part} in part and {counts.left_out} not at all. Raise answer.window (--set), or lower --k"
+            f"evidence was cut to fit the model's window: of {counts.found} documents the model saw {counts.whole} "
+            f"whole, {counts.in_part} in part and {counts.left_out} not at all. Raise answer.window (--set) or "
+            "lower --k"
         )
 
 
 class _Outcomes:
-    """Why questions failed, and how many answers lost their end."""
+    """Reasons of failed questions, and the number of answers that were cut off."""
 
     def __init__(self) -> None:
         self.failed: list[str] = []
@@ -202,20 +205,20 @@ class _Outcomes:
         self._cut_off += run.answer.cut_off
 
     def show(self, questions: int) -> None:
-        """Say what a reader of the answers should know."""
+        """Report failed questions and cut-off answers."""
         if self.failed:
             others = " (the first of them)" if len(self.failed) > 1 else ""
             remark(f"{len(self.failed)} of {questions} questions failed: {self.failed[0]}{others}")
         if self._cut_off:
             remark(
-                f"{self._cut_off} of {questions} answers reached max_tokens and are without their unfinished last "
-                "sentence. Raise max_tokens in a prompt's file of your own (--prompt FILE.toml)"
+                f"{self._cut_off} of {questions} answers reached max_tokens, and their unfinished last sentence was "
+                "removed. Raise max_tokens in your own prompt file (--prompt FILE.toml)"
             )
 
 
 @contextmanager
 def _progress() -> Generator[OnStage | None]:
-    """On a terminal, what is being done, and what each stage took; nothing where that goes into a file."""
+    """Show the current stage and the time of each stage, if stderr is a terminal."""
     from rich.text import Text
 
     from vericite.cli.terminal import Terminal
@@ -226,69 +229,73 @@ def _progress() -> Generator[OnStage | None]:
         return
     with console.status(Text("searching")) as status:
 
-        def tell(stage: str, seconds: float | None) -> None:
+        def on_stage(stage: str, seconds: float | None) -> None:
             doing, done = _STAGES[stage]
             if seconds is None:
                 status.update(Text(doing))
             else:
                 console.print(Text(f"{done} in {seconds:.2f} s", style="dim"))
 
-        yield tell
+        yield on_stage
 
 
 @takes_plan("search")
 def search(
     plan: Plan,
-    question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show every stage's score, time and rewriting.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a question.")] = False,
+    question: Annotated[
+        str | None, typer.Argument(help="A question or words. AND and quotation marks have no special meaning.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the score and time of every stage, and the rewriting.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per question.")] = False,
     batch: BatchOption = None,
     run: Annotated[
         Path | None,
-        typer.Option(help="Write what was found here, in TREC's form.", metavar="FILE", rich_help_panel=BATCH),
+        typer.Option(help="Write the results here as a TREC run.", metavar="FILE", rich_help_panel=BATCH),
     ] = None,
     tag: Annotated[
-        str, typer.Option(help="The run's name in that file.", metavar="NAME", rich_help_panel=BATCH)
+        str, typer.Option(help="Name of the run in that file.", metavar="NAME", rich_help_panel=BATCH)
     ] = "vericite",
 ) -> None:
-    """Find the documents that answer a question, the best first.
+    """Find the documents that answer a question, best first.
 
-    Documents are found by their words, by meaning or by both; the first of them are ranked again by a model that
-    reads question and document together; where the evidence is poor, the question is searched for again in other
-    words. Documents known as retracted are shown as such, and do not count among the k.
+    Documents are found by words, by meaning or by both. A model that reads question and document together reranks the
+    first results. If the evidence is poor and a language model is given, the question is rewritten and searched again.
+    Documents known to be retracted are marked, and do not count towards k.
     """
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.pipeline.build import open_search, settings_of
 
-    _refuse_confused(question, batch, run, tag)
+    _check_arguments(question, batch, run, tag)
     refuse_same(run, batch, Path(plan.search.corpus), what="--run")
     refuse_unwritable(run, "--run")
     opened, problems = open_search(plan.search, settings_of(plan.llm), show_embedding)
     numbered, refused = _queries(question, batch)
     wrong = [*problems, *refused]
     shown = _Shown(explain, as_json, batch, run, tag)
-    _carry_out(opened, numbered, plan.search.depth(10), shown, wrong)
+    _search_all(opened, numbered, plan.search.depth(10), shown, wrong)
     if shown.nothing and plan.search.filters.predicate():
         note(
-            f"nothing was found for {shown.nothing} of {len(numbered)} questions under the filters. A document passes "
-            "none that it says nothing to; `vericite corpus info STORE` says what a store's documents have"
+            f"nothing was found for {shown.nothing} of {len(numbered)} questions with the filters. A document that "
+            "lacks a field does not match a filter on it; `vericite corpus info STORE` shows the fields of a store"
         )
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 
 
-def _refuse_confused(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
+def _check_arguments(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
     from vericite.errors import InputError
 
     expect_either(question, batch)
     if question is not None and not any(sign.isalnum() for sign in question):
-        raise InputError(f"expected a query with a word to look for; found none in {question!r}")
+        raise InputError(f"expected a query with at least one word; found none in {question!r}")
     if run is not None and (not tag or tag.split() != [tag]):
         raise InputError(f"expected --tag to be one word; found {tag!r}")
 
 
 def _queries(question: str | None, batch: Path | None) -> tuple[list[tuple[int, Question]], list[RecordError]]:
-    """The questions, each with its line in the batch."""
+    """Return the questions, each with its line number in the batch."""
     from vericite.records import Question
 
     if batch is None:
@@ -300,7 +307,7 @@ def _queries(question: str | None, batch: Path | None) -> tuple[list[tuple[int, 
 
 
 class _Shown:
-    """How what was found is shown: as lines of a run, as JSON, or else to be read."""
+    """Shows results: as lines of a TREC run, as JSON, or as text."""
 
     def __init__(self, explain: bool, as_json: bool, batch: Path | None, run: Path | None, tag: str) -> None:
         from vericite.cli.terminal import Terminal
@@ -308,10 +315,10 @@ class _Shown:
         self.explain, self.as_json, self.batch, self.run, self.tag = explain, as_json, batch, run, tag
         self.console: Terminal = Terminal()
         self.nothing = 0
-        """Questions for which nothing was found."""
+        """Number of questions without results."""
 
     def lines(self, question: Question, found: FoundEvidence) -> list[str]:
-        """What was found for a question as the run has it, if there is one."""
+        """Return the results of a question as lines of a TREC run, if one is written."""
         if self.run is None:
             return []
         from vericite.evaluate.trec import run_lines
@@ -319,7 +326,7 @@ class _Shown:
         return run_lines(question.id, [hit.document.id for hit in found.evidence], self.tag)
 
     def print(self, question: Question, found: FoundEvidence) -> None:
-        """Print it, unless the run has it and no JSON is asked for."""
+        """Print the results, unless they go to a TREC run only."""
         self.nothing += not found.evidence
         if self.as_json:
             say_json(json.dumps(_as_json(question, found), ensure_ascii=False))
@@ -331,7 +338,7 @@ class _Shown:
             show_found(self.console, found, self.explain)
 
 
-def _carry_out(
+def _search_all(
     opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: list[RecordError]
 ) -> None:
     from vericite.cli.terminal import ProgressLine

@@ -12,7 +12,7 @@ import typer
 from vericite.cli.io import clean, count_lines, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
+from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     Making,
     RayOption,
@@ -112,7 +112,7 @@ def attribute(
         # Also shown for a stopped run: its calls were paid for.
         show_ledger(ledger_of(attributor))
         show_ledger(ledger_of(judged_by))
-    report(problems, some_or_bad(number))
+    report(problems, code_of_count(number))
 
 
 def _attributed(
@@ -335,7 +335,7 @@ def repair(
         show_ledger(ledger_of(repairer.verifier.judge))
     if not as_json:
         console.print(totals.line)
-    report(problems, some_or_bad(totals.answers))
+    report(problems, code_of_count(totals.answers))
 
 
 class RepairTotals:

@@ -1,4 +1,4 @@
-"""``vericite check``: the citations of answers made elsewhere."""
+"""``vericite check``: check the citations of answers from any program."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def check(
         Path,
         typer.Argument(
             help='JSONL: {"id"?, "question"?, "answer": "text with [1]", "documents": [{"id"?, "title"?, "text"}]}; '
-            "another format, a CSV, TSV, Excel or Parquet file, a .gz of one, s3://bucket/file, or - for the standard "
-            "input"
+            "another format; a CSV, TSV, Excel or Parquet file; a .gz of one; s3://bucket/file; or - for standard input"
         ),
     ],
     format: Annotated[
@@ -56,21 +55,21 @@ def check(
         typer.Option(
             help="vericite, markdown, spans, openai, gemini, perplexity, paper-qa, ragas, langchain, llamaindex, "
             "haystack, alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers "
-            "(docs/datasets.md); auto goes by the fields of the first records.",
+            "(docs/datasets.md). auto detects the format from the first records.",
             metavar="NAME",
         ),
     ] = "auto",
     columns: ColumnsOption = None,
     documents: DocumentsOption = None,
-    out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the verdicts here, one line per answer.")] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--report", help="Write a page to read here: answers, verdicts, sources.", metavar="FILE"),
+        typer.Option("--report", help="Write an HTML page here: answers, verdicts, sources.", metavar="FILE"),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 if a share is lower, as in supported=0.9. A number alone is the supported share of all "
+            help="Exit with 1 if a share is lower, as in supported=0.9. A bare number is the supported share of all "
             "cases, dangling citations and uncited sentences.",
             metavar="SHARES",
         ),
@@ -86,11 +85,11 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
 ) -> None:
-    """Check every citation of a file of answers, and print the rates with their 95% intervals.
+    """Check every citation of a file of answers, and print rates with 95% intervals.
 
-    A record that cannot be used is reported and costs only itself. Exit codes: 0 all gates passed, 1 a gate failed,
-    2 wrong input or usage, also a record that cannot be used or a file without answers, 3 it could not run, or a gate
-    could not be decided because cases could not be judged.
+    An unusable record is reported and skipped. Exit codes: 0 all gates passed; 1 a gate failed; 2 wrong input or
+    usage, including an unusable record or a file without answers; 3 the command could not run, or a gate is undecided
+    because cases could not be judged.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
@@ -121,14 +120,14 @@ def check(
         with closing(found) as checked:
             rates = _pooled(checked, table, count_lines(file), items)
     finally:
-        # Also of a run that was stopped: it was paid for.
+        # An interrupted run also cost money.
         show_ledger(ledger_of(judged_by, before))
     results = [gate.result(rates.summary) for gate in gates]
     if as_json or as_csv:
         _print_figures(rates, results, as_json)
     else:
         table.end(rates)
-    # In JSON the gates are among the figures.
+    # JSON output already contains the gates.
     for result in () if as_json else results:
         say(result.sentence, err=as_csv)
     if page is not None and items is not None:
@@ -145,16 +144,16 @@ def _refuse_one_file(out: Path | None, page: Path | None) -> None:
 
 
 @dataclass
-class _Ahead:
-    """An answer that was checked, and how many the verifier has read by then: they are judged in batches."""
+class _CheckedSoFar:
+    """A checked answer, and how many answers were read by then: the verifier reads ahead to fill its batches."""
 
     answer: Answer
     checked: CheckedAnswer
     read: int
 
 
-def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, cache: bool) -> Generator[_Ahead]:
-    """The answers as they are checked, and kept with the source sentences where a file is asked for."""
+def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, cache: bool) -> Generator[_CheckedSoFar]:
+    """Check the answers, and write the verdicts if an output file is given."""
     from vericite.cli.io import output
     from vericite.pipeline.check import check_many
 
@@ -172,42 +171,42 @@ def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, ca
         for checked in check_many(counted(), protocol, cache=cache):
             if written is not None:
                 written.add([checked])
-            yield _Ahead(waiting.popleft(), checked, read)
+            yield _CheckedSoFar(waiting.popleft(), checked, read)
 
 
-def _checked_by_workers(answers: Iterator[Answer], plan: Plan, shared: Shared) -> Generator[_Ahead]:
-    """The same, with the work shared."""
+def _checked_by_workers(answers: Iterator[Answer], plan: Plan, shared: Shared) -> Generator[_CheckedSoFar]:
+    """Check the answers with workers."""
     from vericite.records import CheckedAnswer
     from vericite.scale import CheckWork
 
     making = Making(
         CheckedAnswer,
-        lambda it: it,
-        lambda it: it.summary.citations,
+        lambda checked: checked,
+        lambda checked: checked.summary.citations,
         "citations",
         "stopped; the verdicts on {} answers are in",
     )
     with closing(made_by(shared, CheckWork(check=plan.check, llm=plan.llm), answers, making)) as made:
-        for one, checked in made:
-            yield _Ahead(one.answer, checked, one.ready)
+        for task, checked in made:
+            yield _CheckedSoFar(task.answer, checked, task.ready)
 
 
 def _pooled(
-    found: Iterator[_Ahead], table: _Table, total: int | None, items: list[Item] | None = None
+    found: Iterator[_CheckedSoFar], table: _Table, total: int | None, items: list[Item] | None = None
 ) -> CitationRates:
-    """The rates; where a page is asked for, what it shows is added to ``items``."""
+    """Compute the rates, and collect the answers in ``items`` if it is given."""
     from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.items import Item
 
     rates = CitationRates()
     with ProgressLine("checking", "answers", total).running() as progress:
-        for one in found:
-            rates.add(one.checked)
-            table.add(one.checked)
+        for result in found:
+            rates.add(result.checked)
+            table.add(result.checked)
             if items is not None:
-                items.append(Item(one.answer.id, one.answer, one.checked))
-            progress.update(rates.answers, f"{rates.summary.citations:,} citations", one.read)
+                items.append(Item(result.answer.id, result.answer, result.checked))
+            progress.update(rates.answers, f"{rates.summary.citations:,} citations", result.read)
     return rates
 
 
@@ -220,7 +219,7 @@ def _write_page(items: list[Item], file: Path, page: Path) -> None:
 
 
 class _Table:
-    """The verdicts that are listed, which are shown as soon as there are as many as are wanted; then the rates."""
+    """Lists verdicts as soon as enough are collected, and the rates at the end."""
 
     def __init__(self, limit: int, is_kept: bool) -> None:
         from vericite.cli.terminal import Terminal
@@ -231,7 +230,7 @@ class _Table:
         self._is_shown = False
 
     def add(self, checked: CheckedAnswer) -> None:
-        """Take an answer's verdicts, as long as there is room."""
+        """Add an answer's verdicts, up to the limit."""
         from vericite.cli.show import verdict_rows
 
         self._unread.update(marker[:40] for marker in checked.unread)
@@ -247,7 +246,7 @@ class _Table:
             _list_rows(self._console, self._rows)
 
     def end(self, rates: CitationRates) -> None:
-        """Show what is not shown yet, how much more there is, what the words mean, and the rates."""
+        """Show the remaining verdicts, the number of unlisted ones, a legend and the rates."""
         from vericite.cli.show import retracted_citations, show_legend, show_rates
         from vericite.cli.terminal import Terminal
 
@@ -263,7 +262,7 @@ class _Table:
         show_legend(self._console, self._rows)
         if self._rows:
             self._console.print()
-        # In a narrower terminal its lines run over, which is better than figures cut short.
+        # In a narrower terminal the lines wrap, which is better than truncated figures.
         show_rates(Terminal(width=max(self._console.width, _RATES_WIDTH)), rates)
         if rates.summary.retracted:
             self._console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
@@ -271,14 +270,14 @@ class _Table:
             self._show_unread(rates.summary.unread)
 
     def _show_unread(self, count: int) -> None:
-        """How many markers point at nothing that is known, and the most frequent of them."""
+        """Show the number of markers that match no document, and the most frequent of them."""
         most = self._unread.most_common(_UNREAD_SHOWN)
         shown = ", ".join(clean(marker) + (f" ({times} times)" if times > 1 else "") for marker, times in most)
         left = count - sum(times for _, times in most)
         more = f" and {left} more" if left else ""
         markers = f"{count} marker{'s' if count > 1 else ''} not read: {shown}{more}"
-        they = "They point" if count > 1 else "It points"
-        self._console.print(f"{markers}. {they} at no document that is known.", style="yellow")
+        they = "They match" if count > 1 else "It matches"
+        self._console.print(f"{markers}. {they} no known document.", style="yellow")
 
 
 _UNREAD_SHOWN = 3
@@ -297,23 +296,22 @@ def _print_figures(rates: CitationRates, results: Sequence[GateResult], as_json:
 
 
 _RATES_WIDTH = 80
-"""Columns in which the rates are whole, however many answers there are."""
+"""Columns that the table of rates needs, for any number of answers."""
 
-_LEAST_CLAIM, _MOST_CLAIM = 12, 24
-"""Columns that claims must have beside the rest of a table for it to be read: more where a word is longer, but no
-address makes the table too wide."""
+_MIN_CLAIM, _MAX_CLAIM = 12, 24
+"""Minimum columns for claims in a table. A longer word raises it, up to the second number."""
 
 
 def _with_claim(row: Row) -> Row:
-    """A marker that stands beside no words has no claim; an empty cell would not say so."""
+    """Fill in the empty claim of a marker without text."""
     from rich.text import Text
 
     *rest, claim = row
-    return row if str(claim) else (*rest, Text("(no text beside the citation)", "dim"))
+    return row if str(claim) else (*rest, Text("(no text with the citation)", "dim"))
 
 
 def _list_rows(console: Terminal, rows: Sequence[Row]) -> None:
-    """As a table, where the terminal is wide enough for one; else each verdict on a line, and under it its claim."""
+    """Show a table if the terminal is wide enough, else each verdict on a line with its claim below."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -328,19 +326,19 @@ def _list_rows(console: Terminal, rows: Sequence[Row]) -> None:
 
 
 def _table_width(rows: Sequence[Row]) -> int:
-    """Columns that the table of these rows takes at least, if nothing but the claims may be broken into lines."""
+    """Return the minimum width of the table of these rows, if only claims may wrap."""
     from rich.cells import cell_len
 
     heads = ("answer", "cites", "verdict", "native", "p")
     widths = [max(cell_len(str(row[place])) for row in rows) for place in range(len(heads))]
-    # A column without a word is left out by the table only where it is the protocol's own.
+    # The table omits an empty column only if it is the protocol's own verdict.
     shown = [max(width, len(head)) + 2 for head, width in zip(heads, widths, strict=True) if width or head != "native"]
     word = max((cell_len(word) for row in rows for word in str(row[-1]).split()), default=0)
-    return sum(shown) + min(max(word, _LEAST_CLAIM), _MOST_CLAIM)
+    return sum(shown) + min(max(word, _MIN_CLAIM), _MAX_CLAIM)
 
 
 def _format_shown(is_gated: bool) -> Callable[[str], None]:
-    """Say which format was recognised; for a gate, refuse one that gives citations to sentences without any."""
+    """Report the detected format; with a gate, refuse a format that infers citations."""
 
     def show(name: str) -> None:
         from vericite.errors import InputError
@@ -348,9 +346,9 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
 
         if is_gated and FORMATS[name].infers_citations:
             raise InputError(
-                f"expected --format with a gate for a file that looks like {name}; found none. There a sentence "
-                "without a marker cites every context, so it is never uncited. Add --format "
-                f"{name} if that is meant, else another format (docs/formats.md)."
+                f"expected --format with a gate for a file that looks like {name}; found none. In this format a "
+                "sentence without a marker cites every context, so it is never uncited. Add --format "
+                f"{name} if you want that, or else another format (docs/formats.md)."
             )
         note(f"read as {name}; --format NAME reads it otherwise")
 
@@ -358,11 +356,11 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
 
 
 def _code(rates: CitationRates, results: Sequence[GateResult]) -> ExitCode:
-    """What the check came to, bad records aside."""
+    """Return the exit code, apart from unusable records."""
     from vericite.evaluate.gates import overall
 
     if not rates.answers:
-        return ExitCode.BAD_INPUT  # the reader has said what was expected
+        return ExitCode.BAD_INPUT  # already reported while reading
     if not _any_judged(rates):
         return ExitCode.NOT_RUN
     outcome = overall(results)
@@ -371,9 +369,9 @@ def _code(rates: CitationRates, results: Sequence[GateResult]) -> ExitCode:
 
 
 def _any_judged(rates: CitationRates) -> bool:
-    """Whether the judge could do its work at all; a run in which it could not must not look like a good one."""
+    """Whether the judge judged any case; if all failed, the command must not look successful."""
     failed = rates.summary.failed
     if rates.summary.judged or not failed:
         return True
-    remark(f"none of {failed} cases could be judged; the table and --out FILE have the reasons")
+    remark(f"none of {failed} cases could be judged; see the table or --out FILE for the reasons")
     return False

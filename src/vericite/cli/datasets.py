@@ -13,7 +13,7 @@ from vericite.cli.answers import read_answers
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
-from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
+from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet
@@ -194,7 +194,7 @@ def convert(
         text = _gold(file, to, problems)
     else:
         answers = list(read_answers(file, format, documents, problems, columns=columns))
-        code = some_or_bad(len(answers))
+        code = code_of_count(len(answers))
         text = answers_as(to.value, answers, run, team, problems, asked.topic_ids, file)
     with output(out) as written:
         if written is not None:

@@ -1,4 +1,4 @@
-"""Exit codes: the same four for every command, given here and nowhere else."""
+"""Exit codes, the same four for every command."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import typer
 
 
 class ExitCode(IntEnum):
-    """What the exit code of a command says.
+    """Exit code of a command.
 
     Attributes:
         OK: Everything was done, and every gate held.
-        GATE_FAILED: Everything was done, and what was checked did not pass: a gate of ``check``, a damaged store.
-        BAD_INPUT: Input or usage is wrong. A record that cannot be used costs only itself; the rest is done.
-        NOT_RUN: It could not run, or not to the end: a missing extra, a server, a model, a full disk.
+        GATE_FAILED: Everything was done, but a check failed: a gate of ``check``, or a damaged store.
+        BAD_INPUT: Input or usage is wrong. An unusable record costs only itself; the rest is done.
+        NOT_RUN: The command could not run or finish: a missing extra, a server, a model, a full disk.
     """
 
     OK = 0

@@ -1,4 +1,4 @@
-"""What a command refuses before anything is read or paid for, and the lines that it could not use."""
+"""Checks of a command's arguments before it reads input or spends money, and reports of unusable records."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ if TYPE_CHECKING:
 
 
 def refuse_both(as_json: bool, as_csv: bool) -> None:
-    """Before anything is read.
+    """Refuse two output formats.
 
     Raises:
-        InputError: Two forms of the output are asked for.
+        InputError: Both formats are requested.
     """
     if as_json and as_csv:
         raise InputError("expected --json or --csv; found both. Leave one out.")
 
 
 def expect_either(question: str | None, batch: Path | None) -> None:
-    """Before anything is read.
+    """Require a question or a file of questions.
 
     Raises:
-        InputError: There is neither a question nor a file of them, or both.
+        InputError: Both or neither are given.
     """
     if (question is None) == (batch is None):
         raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
 
 
 def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> None:
-    """Before a file that is read is written over, or the standard input taken for two files.
+    """Refuse to overwrite an input file, or to read standard input twice.
 
     Raises:
-        InputError: ``out`` is one of them, by whatever name, or two of them are the standard input.
+        InputError: ``out`` is an input file, or two input files are standard input.
     """
     refuse_two_inputs(*map(str, filter(None, read)))
     for file in read:
         if out is not None and file is not None and _is_same(out, file):
             raise InputError(
-                f"expected {what} to be another file than the input; found {bucket_address(out) or out} for both"
+                f"expected {what} and the input to be different files; found {bucket_address(out) or out} for both"
             )
 
 
 def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
-    """Before answers are judged again whose verdicts lie next to them.
+    """Refuse to judge answers again if their verdicts are in the same folder.
 
     Args:
-        places: What was named, a system each.
-        read: What was read.
+        places: The paths given, one per system.
+        read: The systems read from them.
 
     Raises:
-        InputError: A file of answers without verdicts was named, and its folder has ``verdicts.jsonl``.
+        InputError: A file of answers without verdicts was given, and its folder has ``verdicts.jsonl``.
     """
     from vericite.evaluate.systems import named_file
 
@@ -70,41 +70,41 @@ def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
         aside = place.parent / named_file("verdicts")
         if place.is_file() and aside.is_file() and not any(_is_same(aside, path) for path in read.paths):
             raise InputError(
-                f"expected the verdicts on {place} to be used or left aside; found {aside}, which is not read. Name "
-                f"the folder {place.parent} to use it, or say --protocol to judge again."
+                f"expected a choice between old and new verdicts on {place}; found {aside}, which was not given. Give "
+                f"the folder {place.parent} to use it, or --protocol to judge again."
             )
 
 
 def refuse_two_inputs(*names: str) -> None:
-    """Before anything is read.
+    """Refuse standard input for two files.
 
     Raises:
-        InputError: The standard input is named for two files.
+        InputError: Two files are standard input.
     """
     if names.count("-") > 1:
-        raise InputError("expected - for one file, because the standard input can be read once; found it twice")
+        raise InputError("expected - for one file only, because standard input can be read once; found it twice")
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    address = bucket_address(one)
+def _is_same(path: Path, other: Path) -> bool:
+    address = bucket_address(path)
     if address is not None and address == bucket_address(other):
         return True
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except OSError:
         return False
 
 
 def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = False) -> None:
-    """Before anything is judged or paid for.
+    """Refuse an output file that cannot be written, before work begins.
 
     Args:
-        path: The file asked for.
-        what: The option that asks for it.
-        is_shared: Whether workers share the work: what they make may go into a bucket.
+        path: The output file.
+        what: The option that names it.
+        is_shared: Whether workers share the work; then the output may go into a bucket.
 
     Raises:
-        InputError: A file is asked for that is a folder, in none, or in one that may not be written to.
+        InputError: The path is a folder, its folder does not exist, or its folder is not writable.
     """
     from os import W_OK, access
     from os.path import isdir
@@ -117,11 +117,11 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
     if address := bucket_address(path):
         if is_shared:
             return
-        raise InputError(f"expected {what} to be a file of this machine without --ray; found {address}")
+        raise InputError(f"expected {what} to be a local file without --ray; found {address}")
     if isdir(path):
         found = "Is a directory"
     elif not isdir(path.parent):
-        found = "its folder is not there. Make the folder first"
+        found = "its folder does not exist. Create the folder first"
     elif not access(path.parent, W_OK):
         found = "Permission denied"
     if found is not None:
@@ -129,27 +129,26 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
 
 
 def _no_json_lines(path: Path) -> str | None:
-    """What is wrong with a name that says something else than what is written; None if nothing is."""
+    """Return the problem with a file name whose extension promises another format; None if it is fine."""
     suffix = path.suffix.lower()
     if suffix not in (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".pq", ".docx", ".pdf", ".sqlite", ".db"):
         return None
     lines = path.with_suffix(".jsonl")
     return (
-        f"expected --out to be a file of text, such as {lines}; found {path}, and no {suffix} file is written. "
-        f"Of answers or verdicts a table is made with: vericite report {lines} --csv {path.with_suffix('.csv')}, "
-        "which a spreadsheet opens"
+        f"expected --out to be a text file, such as {lines}; found {path}, but {suffix} files cannot be written. "
+        f"To open answers or verdicts in a spreadsheet: vericite report {lines} --csv {path.with_suffix('.csv')}"
     )
 
 
 def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> None:
-    """Name the records that could not be used, and exit with ``BAD_INPUT`` if there are any.
+    """Print the unusable records, and exit with ``BAD_INPUT`` if there are any.
 
     Args:
-        problems: What is wrong with each.
-        code: What the rest came to; the higher of the two codes is given.
+        problems: The unusable records.
+        code: Exit code of the rest of the command; the higher of the two codes is used.
 
     Raises:
-        typer.Exit: There are such records, or ``code`` is not ``OK``.
+        typer.Exit: There are unusable records, or ``code`` is not ``OK``.
     """
     for problem in problems[:20]:
         remark(problem)
@@ -158,14 +157,14 @@ def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> Non
     end(code, ExitCode.BAD_INPUT if problems else ExitCode.OK)
 
 
-def some_or_bad(count: int) -> ExitCode:
-    """What a command came to that read this many records: a file without any is bad input, of which it was told."""
+def code_of_count(count: int) -> ExitCode:
+    """Return the exit code for a number of records read: none is bad input."""
     return ExitCode.OK if count else ExitCode.BAD_INPUT
 
 
 @contextmanager
 def lines_before_errors(problems: list[RecordError]) -> Generator[None]:
-    """Name the lines that could not be used before an error that they may have led to."""
+    """Print the unusable records before an error that they may have caused."""
     try:
         yield
     except VeriCiteError:

@@ -1,4 +1,4 @@
-"""``vericite serve`` and ``vericite mcp``: one service, over HTTP and as tools for assistants."""
+"""``vericite serve`` and ``vericite mcp``: the service over HTTP and as tools for assistants."""
 
 from __future__ import annotations
 
@@ -19,37 +19,35 @@ if TYPE_CHECKING:
 @takes_plan("serve")
 def serve(
     plan: Plan,
-    host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8600,
+    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port; 0 picks a free one.")] = 8600,
     corpus: Annotated[
         list[str] | None,
-        typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+        typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
     ] = None,
     llm: Annotated[
         list[str] | None,
-        typer.Option(help="A language model that may be asked, as in gpt=openai:gpt-4o-mini.", metavar="NAME=MODEL"),
+        typer.Option(help="Language model to offer, as in gpt=openai:gpt-4o-mini.", metavar="NAME=MODEL"),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Where runs and jobs are kept; the cache's folder if none.", metavar="FOLDER")
+        Path | None, typer.Option(help="Folder for runs and jobs. Default: in the cache folder.", metavar="FOLDER")
     ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A host name that requests may be meant for.", metavar="NAME")
-    ] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="Host name to answer to.", metavar="NAME")] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen to other machines without a token. Anybody can ask.")
+        bool, typer.Option("--insecure", help="Allow other machines without a token. Anyone can ask.")
     ] = False,
     rate: Annotated[
-        int, typer.Option(min=1, help="Requests a minute of one client; behind a proxy all are one.")
+        int, typer.Option(min=1, help="Requests per minute and client; behind a proxy all clients count as one.")
     ] = 600,
 ) -> None:
-    """Serve a page and an HTTP API to ask and to check, the models loaded once for all who ask (docs/service.md).
+    """Serve a web page and an HTTP API that answer questions and check answers (docs/service.md).
 
-    It listens to this machine alone. For other machines set VERICITE_TOKEN, which every request must then bring.
-    Language models are reached only where you name them; nothing else leaves this machine.
+    The service accepts connections from this machine only. To allow other machines, set VERICITE_TOKEN; every request
+    must then send it. Nothing leaves this machine unless you name a remote model or corpus.
     """
     from vericite.serve.run import Address, run
 
-    # A token out of a file ends in a newline, which no header could bring.
+    # Stripped, because a token from a file ends in a newline, which a header cannot contain.
     token = environment.text(environment.TOKEN)
     offer = _offer(corpus or ["demo"], llm or [], plan, rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
@@ -63,13 +61,13 @@ def mcp(
     plan: Plan,
     corpus: Annotated[
         list[str] | None,
-        typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+        typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Where the service keeps its files; the cache's folder if none.")
+        Path | None, typer.Option(help="Folder for the service's files. Default: in the cache folder.")
     ] = None,
 ) -> None:
-    """Give an assistant the tools search, ask, check and attribute, over the standard streams (docs/service.md)."""
+    """Offer the tools search, ask, check and attribute to an assistant, over standard streams (docs/service.md)."""
     from vericite.errors import MissingExtraError
 
     try:
@@ -88,10 +86,10 @@ def mcp(
 
 
 def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -> Offer:
-    """What a service has, from what its command was given.
+    """Build the offer of a service from the options of its command.
 
     Raises:
-        InputError: A model has no name, a corpus has another's, or it is not there.
+        InputError: A model has no name, two corpora share a name, or a corpus does not exist.
     """
     from vericite.errors import InputError
     from vericite.serve.service import Limits, Offer
@@ -112,7 +110,7 @@ def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -
             )
         if name in named:
             raise InputError(
-                f"expected a name of its own for each --corpus; found {name!r} twice. Name it: NAME={place}"
+                f"expected a different name for each --corpus; found {name!r} twice. Name one: NAME={place}"
             )
         named[name] = place
     return Offer(plan, named, named_models, Limits(rate=rate))
