@@ -16,7 +16,7 @@ TEXT = "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows the rest of 
 
 @pytest.fixture
 def make_system() -> Callable[..., System]:
-    """A system of so many answers, two citations each, by default one supported and one not."""
+    """A system with this number of answers, each with two citations; default: one supported, one not."""
 
     def make(name: str = "one", answers: int = 10, text: str = TEXT, source: str = SOURCE) -> System:
         items = [

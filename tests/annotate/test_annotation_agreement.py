@@ -1,4 +1,4 @@
-"""Agreement among people and with the judge, by hand; labels in other programs' forms; rates by people."""
+"""Agreement of annotators and with the judge, exchange of labels, and corrected rates."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_majority_and_the_judge(make_system):
     assert kappas["judge", "c"] == 0.0
 
 
-def test_labels_of_another_scheme_are_held_against_the_judge_in_its_words(make_system):
+def test_labels_of_other_schemes_are_converted_to_verdicts(make_system):
     units = {unit.item: unit for unit in units_of([make_system(answers=6)])}
     words = {"supported": "completely supports", "irrelevant": "partially supports"}
     given = [said("a", item, words[unit.verdict or ""]) for item, unit in units.items()]
@@ -74,7 +74,7 @@ def test_bleu_by_hand():
     assert bleu(["the", "drug"], words) == pytest.approx(2.718281828 ** (1 - 3))
 
 
-def test_ties_are_no_majority_and_split_people_count_by_their_share():
+def test_ties_have_no_majority_and_count_by_share():
     given = [said("a", "1", "supported"), said("b", "1", "irrelevant"), said("a", "2", "supported")]
     given += [said("b", "2", "supported"), said("c", "2", None)]
     found = adjudicate(given)
@@ -87,7 +87,7 @@ def test_ties_are_no_majority_and_split_people_count_by_their_share():
 
 @pytest.mark.parametrize(("form", "name"), [("jsonl", "a.jsonl"), ("csv", "a.csv"), ("label-studio", "a.json")])
 @pytest.mark.parametrize("scheme", ["vericite", "reason-verify"])
-def test_labels_go_to_other_programs_and_come_back(make_system, tmp_path: Path, form: str, name: str, scheme: str):
+def test_labels_survive_export_and_import(make_system, tmp_path: Path, form: str, name: str, scheme: str):
     asked = load_scheme(scheme)
     units = {unit.item: unit for unit in units_of([make_system(answers=4)])}
     given = []
@@ -110,7 +110,7 @@ def test_labels_go_to_other_programs_and_come_back(make_system, tmp_path: Path, 
     assert back == given
 
 
-def test_a_table_to_fill_in_has_a_row_a_unit(make_system, tmp_path: Path):
+def test_a_table_has_a_row_for_each_unlabelled_unit(make_system, tmp_path: Path):
     units = {unit.item: unit for unit in units_of([make_system(answers=2)])}
     path = tmp_path / "ann.csv"
     rows = written(list(units.values()), [], SCHEME, "csv").splitlines()
@@ -123,7 +123,7 @@ def test_a_table_to_fill_in_has_a_row_a_unit(make_system, tmp_path: Path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("name", ["ann.csv", "ann.tsv"])
-def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, delimiter: str, encoding: str, name: str):
+def test_tables_saved_by_spreadsheets_are_read(tmp_path: Path, delimiter: str, encoding: str, name: str):
     if name == "ann.tsv" and delimiter != "\t":
         return
     rows = [["item", "label", "note"], ["1", "supported", "très sûr; [1], yes"], ["2", "irrelevant", ""]]
@@ -138,7 +138,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, delimiter: str,
     ]  # fmt: skip
 
 
-def test_a_row_of_another_encoding_costs_itself_and_wrong_columns_are_named(tmp_path: Path):
+def test_bad_rows_are_skipped_and_wrong_columns_reported(tmp_path: Path):
     path = tmp_path / "ann.csv"
     path.write_bytes("item;label;note\n1;supported;très\n".encode("cp1252"))
     assert [one.note for one in read_annotations([path], SCHEME, None, [])] == ["très"]
@@ -167,7 +167,7 @@ def test_other_json_is_refused(tmp_path: Path, text: str):
         read_annotations([path], SCHEME, {}, [])
 
 
-def test_what_label_studio_adds_is_passed_over(make_system, tmp_path: Path):
+def test_unknown_fields_of_label_studio_are_ignored(make_system, tmp_path: Path):
     (unit, *_) = units_of([make_system(answers=2)])
     done = {"was_cancelled": False, "completed_by": 7, "lead_time": 2, "result": [
         {"from_name": "label", "to_name": "claim", "type": "choices", "value": {"choices": ["supported"]}},
@@ -183,7 +183,7 @@ def test_what_label_studio_adds_is_passed_over(make_system, tmp_path: Path):
     assert found.snippets[0].text == "reduced pain in 4"
 
 
-def test_labels_on_other_items_or_by_other_names_are_named(make_system, tmp_path: Path):
+def test_unknown_items_and_labels_are_reported(make_system, tmp_path: Path):
     units = {unit.item: unit for unit in units_of([make_system(answers=2)])}
     item = next(iter(units))
     lines = [said("a", "?", "supported"), said("a", item, "perhaps"), said("a", item, "supported", (0, 500))]
@@ -195,7 +195,7 @@ def test_labels_on_other_items_or_by_other_names_are_named(make_system, tmp_path
     assert [one.field for one in problems] == ["item", "label", "snippets", "item"]
 
 
-def test_rates_by_people_move_as_the_labels_say(make_system):
+def test_corrected_rates_follow_the_labels(make_system):
     systems = [make_system("one", 60), make_system("two", 60)]
     sample = draw(units_of(systems), 80, ["verdict", "system"]).units
     given = [said("a", unit.item, "supported") for unit in sample if unit.system == "one"]

@@ -1,4 +1,4 @@
-"""The page in a browser: what annotators do is kept, exported, and agreed on as it was meant; texts stay texts."""
+"""The annotation page in a browser: labels are stored and exported, and texts are shown as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = [
 SCHEME = load_scheme("vericite")
 FIRST = "1" * 12 + "3" * 4 + "1133"
 SECOND = "1" * 12 + "3" * 4 + "3311"
-"""Of 20 items 12 supported by both, 4 irrelevant by both, 2 each way: 0.8 seen, 0.49 + 0.09 by chance."""
+"""Of 20 items, 12 are supported and 4 irrelevant for both, and 4 differ: 0.8 observed, 0.49 + 0.09 by chance."""
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def reasoned(answers: int) -> System:
     return System("one", tuple(items))
 
 
-def test_statements_go_through_the_browser_and_back_as_they_were_meant(tmp_path: Path):
+def test_labels_of_statements_survive_the_browser(tmp_path: Path):
     scheme = load_scheme("reason-verify")
     assert scheme.of == "statement"
     units = units_of([reasoned(5)], scheme.of)
@@ -167,7 +167,7 @@ def test_statements_go_through_the_browser_and_back_as_they_were_meant(tmp_path:
     assert kappa.record["value"] == pytest.approx((0.8 - 0.44) / (1 - 0.44))
 
 
-def test_numbers_are_asked_once_an_answer(make_system, tmp_path: Path):
+def test_scales_are_asked_once_per_answer(make_system, tmp_path: Path):
     scheme = load_scheme("reason-verify").model_copy(update={"of": "citation"})
     page = tmp_path / "annotate.html"
     write_page(Page(make_annotation_page(units_of([make_system(answers=2)]), scheme)), page)
@@ -183,7 +183,7 @@ def test_numbers_are_asked_once_an_answer(make_system, tmp_path: Path):
         assert browser.run("document.querySelector('input[type=number]').value") == ""
 
 
-def test_nobody_sees_system_verdict_or_anybody_else(units):
+def test_annotators_do_not_see_system_verdict_or_each_other(units):
     html = make_annotation_page(units, SCHEME)
     assert "SECRET" not in html
     assert '"verdict":"supported"' in html  # of the scheme's labels, and of these alone
@@ -192,7 +192,7 @@ def test_nobody_sees_system_verdict_or_anybody_else(units):
     assert "stratum" not in html
 
 
-def test_a_server_keeps_what_each_annotator_does(units, tmp_path: Path):
+def test_a_server_stores_the_labels_of_each_annotator(units, tmp_path: Path):
     labels = LabelFolder(tmp_path / "labels", ["ann", "ben"], units, SCHEME)
     server = make_server(labels, 0)
     Thread(target=server.serve_forever, daemon=True).start()

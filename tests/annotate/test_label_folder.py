@@ -1,4 +1,4 @@
-"""Labels on disk: none that was acknowledged is lost, whoever else serves the folder, and whenever it is stopped."""
+"""Labels on disk: no confirmed label is lost by a second server or a stop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def on_disk(folder: Path, rater: str = "ann") -> dict[str, str | None]:
 
 
 def test_a_folder_has_one_server(units, tmp_path: Path):
-    """Two servers each wrote what they knew, and so half of the labels were lost."""
+    """Without the lock two servers overwrote each other's labels."""
     first = LabelFolder(tmp_path, ["ann"], units, SCHEME)
     with pytest.raises(InputError, match=r"only one that serves labels in .* another server"):
         LabelFolder(tmp_path, ["ann"], units, SCHEME)
@@ -44,7 +44,7 @@ def test_a_folder_has_one_server(units, tmp_path: Path):
     LabelFolder(tmp_path, ["ann"], units, SCHEME).close()
 
 
-def test_a_label_is_added_and_a_change_takes_its_place(units, tmp_path: Path):
+def test_a_changed_label_replaces_the_old_one(units, tmp_path: Path):
     labels = LabelFolder(tmp_path, ["ann", "ben"], units, SCHEME)
     for unit in units:
         labels.keep("ann", label(unit.item))
@@ -60,7 +60,7 @@ def test_a_label_is_added_and_a_change_takes_its_place(units, tmp_path: Path):
     again.close()
 
 
-def test_a_label_that_was_torn_as_it_was_written_costs_itself_alone(units, tmp_path: Path):
+def test_a_torn_label_is_skipped(units, tmp_path: Path):
     labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
     for unit in units[:3]:
         labels.keep("ann", label(unit.item))
@@ -74,7 +74,7 @@ def test_a_label_that_was_torn_as_it_was_written_costs_itself_alone(units, tmp_p
     again.close()
 
 
-def test_a_label_that_could_not_be_written_is_not_shown_as_kept(units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_label_that_could_not_be_written_is_not_confirmed(units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
 
     def full(*_: object) -> None:
@@ -88,7 +88,7 @@ def test_a_label_that_could_not_be_written_is_not_shown_as_kept(units, tmp_path:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_507_names_no_path_and_costs_no_label(units, tmp_path: Path):
+def test_a_full_disk_is_reported_without_its_path(units, tmp_path: Path):
     labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
     server = make_server(labels, 0)
     thread = threading.Thread(target=server.serve_forever)
@@ -114,9 +114,7 @@ def test_a_full_disk_is_507_names_no_path_and_costs_no_label(units, tmp_path: Pa
         labels.close()
 
 
-def test_the_keys_of_pages_are_nobody_elses_from_their_first_byte(
-    units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_file_of_keys_is_private_from_the_start(units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     modes: list[int] = []
     replace = Path.replace
 

@@ -1,4 +1,4 @@
-"""What can be labelled, and samples of it."""
+"""Units to label, and samples of them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def test_units_are_the_citations_that_the_judge_decided(make_system):
     assert units[0].context[units[0].start : units[0].end].startswith("Zelotrine reduced pain")
 
 
-def test_the_same_citation_of_two_systems_is_two_units_and_its_id_tells_neither(make_system):
+def test_ids_do_not_reveal_the_system(make_system):
     units = units_of([make_system("one", 2), make_system("two", 2)])
     assert len({unit.item for unit in units}) == 8
     assert not any(name in unit.item + unit.group for unit in units for name in ("one", "two", "q0"))
 
 
-def test_a_sample_is_the_same_for_the_same_seed_and_weighs_its_strata(make_system):
+def test_a_sample_is_reproducible_and_weighted(make_system):
     units = units_of([make_system("one", 40), make_system("two", 5)])
     first, again = (draw(units, 30, ["verdict", "system"], seed=3) for _ in range(2))
     assert first.units == again.units
@@ -36,12 +36,12 @@ def test_a_sample_is_the_same_for_the_same_seed_and_weighs_its_strata(make_syste
     assert sum(unit.weight for unit in first.units) == pytest.approx(len(units))
 
 
-def test_a_sample_of_all_is_all(make_system):
+def test_a_sample_of_all_units_has_all_units(make_system):
     units = units_of([make_system(answers=4)])
     assert {unit.item for unit in draw(units, 8, ["verdict"]).units} == {unit.item for unit in units}
 
 
-def test_more_than_there_are_and_other_keys_are_refused(make_system):
+def test_too_large_samples_and_unknown_strata_are_refused(make_system):
     units = units_of([make_system(answers=2)])
     with pytest.raises(InputError, match="expected a sample of 1 to 4"):
         draw(units, 5)
@@ -74,7 +74,7 @@ def test_the_schemes_have_the_labels_of_their_papers():
     assert [one.name for one in load_scheme("reason-verify").scales] == ["quality", "faithfulness"]
 
 
-def test_a_scheme_of_ones_own_is_a_file(tmp_path: Path):
+def test_a_scheme_can_be_a_file(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text(
         'name = "mine"\nversion = 1\ntitle = "?"\nof = "citation"\nguideline = "g"\n'

@@ -1,4 +1,4 @@
-"""Claims of a gold answer beside the sentences that state them."""
+"""Alignment of gold claims with the sentences that state them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENTS = [Document.from_text(name, f"About {name}.") for name in ("a", "b", "
 
 
 class Words:
-    """Entails what it has all words of; fails on what is broken."""
+    """Predicts entailment if all words of the claim occur; fails on broken claims."""
 
     signature = "words"
 
@@ -34,7 +34,7 @@ class Words:
                 yield Judgement(np.array([0.9, 0.0, 0.1] if held else [0.1, 0.0, 0.9], dtype=np.float32))
 
 
-def test_claims_lie_beside_the_sentences_that_state_them():
+def test_claims_are_aligned_with_the_sentences_that_state_them():
     answer = parse_answer("q", "Zinc shortens colds [1]. Iron cures anaemia [3]. Tea is drunk [2].", DOCUMENTS)
     claims = [
         GoldClaim("Zinc shortens colds.", ("a",)),
@@ -56,7 +56,7 @@ def test_an_answer_without_sentences_states_nothing():
     assert (gold.citations, stated, count) == ((), 0, 1)
 
 
-def test_a_citation_of_which_the_gold_does_not_know_counts_for_nothing():
+def test_unknown_citations_are_ignored():
     answer = parse_answer("q", "Zinc shortens colds [1][2]. Iron cures anaemia [2][3].", DOCUMENTS)
     claims = [
         GoldClaim("Zinc shortens colds.", ("a",), ("b",)),
@@ -74,7 +74,7 @@ def test_a_citation_of_which_the_gold_does_not_know_counts_for_nothing():
 
 
 @given(st.lists(st.sampled_from(["Zinc shortens colds.", "Iron cures anaemia.", "Copper is toxic."]), min_size=1))
-def test_an_answer_beside_itself_cites_as_it_does(texts: list[str]):
+def test_an_answer_aligned_with_itself_is_correct(texts: list[str]):
     told = list(dict.fromkeys(texts))
     answer = parse_answer(
         "q", " ".join(f"{text[:-1]} [{place % 3 + 1}]." for place, text in enumerate(told)), DOCUMENTS

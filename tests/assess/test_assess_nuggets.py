@@ -1,4 +1,4 @@
-"""Nuggets held against a plain script of scikit-learn and scipy, and what replies of models come to."""
+"""Nuggets compared with a plain script of scikit-learn and scipy, and parsing of replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def drawn(seed: int, near: int = 60, far: int = 400) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_stored_mixture_gives_scikit_learns_probabilities(seed: int, tmp_path: Path):
+def test_a_stored_mixture_has_the_probabilities_of_scikit_learn(seed: int, tmp_path: Path):
     values = drawn(seed)
     plain = sklearn.BayesianGaussianMixture(n_components=2, random_state=seed, max_iter=1000).fit(values[:, None])
     grid = np.linspace(-1, 1, 101)
@@ -47,7 +47,7 @@ def plain_greedy(probabilities: np.ndarray, threshold: float) -> set[tuple[int, 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 7), st.floats(0, 1))
-def test_alignments_are_those_of_a_plain_script(seed: int, rows: int, columns: int, threshold: float):
+def test_alignments_agree_with_a_plain_script(seed: int, rows: int, columns: int, threshold: float):
     probabilities = np.random.default_rng(seed).random((rows, columns)).round(1)
     greedy = align(probabilities, threshold).pairs
     assert set(greedy) == plain_greedy(probabilities, threshold)
@@ -67,7 +67,7 @@ def test_optimal_aligns_what_greedy_leaves():
 
 
 class Vectors:
-    """A random vector a text, near that of the text it repeats."""
+    """A random vector for each text, close to that of the text it repeats."""
 
     signature = "random"
 
@@ -82,7 +82,7 @@ class Vectors:
 
 
 @pytest.mark.parametrize("way", ["greedy", "optimal"])
-def test_nuggets_come_to_the_figures_of_a_plain_script(way):
+def test_nugget_scores_agree_with_a_plain_script(way):
     from scipy.optimize import linear_sum_assignment
 
     gold = [[f"{question}{at}" for at in range(6)] for question in range(1, 9)]
@@ -114,7 +114,7 @@ def test_nuggets_come_to_the_figures_of_a_plain_script(way):
     assert len({score.recall for score in found}) > 3
 
 
-def test_scores_are_shares_and_nothing_of_nothing():
+def test_scores_are_shares_or_undefined():
     mixture = fit_mixture(drawn(0), "e")
     found = score_nuggets(np.array([[0.9, 0.1], [0.2, 0.1], [0.1, 0.3]]), mixture)
     assert (found.precision, found.recall, found.f1) == (1 / 3, 1 / 2, 2 / 5)
@@ -122,7 +122,7 @@ def test_scores_are_shares_and_nothing_of_nothing():
     assert score_nuggets(np.zeros((0, 2)), mixture).recall == 0
 
 
-def test_too_few_similarities_are_refused_and_a_broken_file_named(tmp_path: Path):
+def test_too_few_similarities_and_broken_files_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match="20 different"):
         fit_mixture(np.array([0.1, 0.2]), "e")
     (tmp_path / "bad.json").write_text('{"schema": "vericite.nugget-mixture.v1"}')
@@ -140,7 +140,7 @@ def test_too_few_similarities_are_refused_and_a_broken_file_named(tmp_path: Path
         "```\n* Iron is needed.\n\n* Ferritin rises.\n```",
     ],
 )
-def test_replies_are_read_a_nugget_a_line(reply: str):
+def test_replies_are_read_line_by_line(reply: str):
     assert read_nuggets(reply) == ("Iron is needed.", "Ferritin rises.")
 
 
@@ -151,7 +151,7 @@ def test_a_reply_without_nuggets_is_a_failure_and_numbers_stay():
     assert split_nuggets("Iron is needed, and ferritin rises. Iron is needed.")
 
 
-def test_presets_are_the_papers():
+def test_presets_match_the_paper():
     assert sorted(PRESETS.values()) == [0.6035, 0.6211, 0.6267]
 
 

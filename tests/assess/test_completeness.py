@@ -1,4 +1,4 @@
-"""Labels of sentences: by a language model, by a classifier, and the tables that they fill."""
+"""Labels of sentences by a language model or a classifier, and tables of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ KINDS = {
 EXAMPLES = [(AnswerSentence(QUESTION, text), label) for label, texts in KINDS.items() for text in texts]
 
 
-def test_a_model_says_one_of_four_labels_and_anything_else_is_a_failure(server: ScriptedServer, llm: LLM):
+def test_a_reply_without_a_label_is_a_failure(server: ScriptedServer, llm: LLM):
     said = ['{"label": "required"}', "It is required, I think.", '{"label": "harmful"}']
     asked = [AnswerSentence(QUESTION, f"Sentence {number}.") for number in range(3)]
 
@@ -62,7 +62,7 @@ def test_a_model_says_one_of_four_labels_and_anything_else_is_a_failure(server: 
     assert list(ByModel(llm).label(asked)) == [Labelled("required"), none, none]
 
 
-def test_a_model_that_is_down_fails_sentence_by_sentence(server: ScriptedServer, llm: LLM):
+def test_an_unreachable_model_fails_each_sentence(server: ScriptedServer, llm: LLM):
     server.default = status(403, "no")
     (found,) = ByModel(llm).label([AnswerSentence(QUESTION, "Iron helps.")])
     assert found.label is None and found.failure
@@ -76,7 +76,7 @@ def test_a_model_that_is_down_fails_sentence_by_sentence(server: ScriptedServer,
         ("Label it as {labels}.", "{question} {sentence}", r"slots of system .* found \{labels\}"),
     ],
 )
-def test_a_prompt_of_other_slots_is_refused_before_anything_is_asked(llm: LLM, system: str, user: str, problem: str):
+def test_a_prompt_with_wrong_slots_is_refused(llm: LLM, system: str, user: str, problem: str):
     with pytest.raises(InputError, match=problem):
         ByModel(llm, Prompt("mine.v1", "", system, user))
 
@@ -87,7 +87,7 @@ def test_the_rules_of_a_prompt_may_show_the_sentence(server: ScriptedServer, llm
     assert list(by.label([AnswerSentence(QUESTION, "Iron helps.")])) == [Labelled("required")]
 
 
-def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tmp_path: Path):
+def test_a_classifier_can_be_trained_and_stored(tmp_path: Path):
     embedder = Embedder.shared()
     classifier = train_classifier(EXAMPLES, embedder, strength=10.0)
     new = [
@@ -103,7 +103,7 @@ def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tm
     assert by.known([*new, EXAMPLES[0][0]]) == 1
 
 
-def test_what_is_no_classifier_or_of_another_embedder_is_named(tmp_path: Path):
+def test_invalid_classifiers_and_other_embedders_are_refused(tmp_path: Path):
     classifier = train_classifier(EXAMPLES, Embedder.shared())
     other = classifier.model_copy(update={"embedder": "another"})
     with pytest.raises(InputError, match="vectors of another"):
@@ -131,7 +131,7 @@ def answered(question: str, system: str, labels: list[str | None]) -> SystemAnsw
 
 
 class Saying:
-    """Labels in the order in which it is asked."""
+    """Returns given labels in order."""
 
     def __init__(self, labels: list[str | None]) -> None:
         self._labels = labels
@@ -145,7 +145,7 @@ class Saying:
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from([*LABELS, None])), min_size=1, max_size=12))
-def test_agreement_with_people_is_scikit_learns(pairs):
+def test_agreement_with_human_labels_agrees_with_scikit_learn(pairs):
     by_people = {("q", "s"): [said for said, _ in pairs]}
     remarks: list[str] = []
     answers = [answered("q", "s", [said for said, _ in pairs])]
@@ -166,7 +166,7 @@ WORDS = ("supports", "contradicts", "neutral")
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=12))
-def test_citations_by_a_judge_have_scikit_learns_figures(pairs):
+def test_citation_scores_of_a_judge_agree_with_scikit_learn(pairs):
     said, found = zip(*pairs, strict=True)
     judged = JudgedCitations([AskedCitation(Pair("p", "c"), it, "q", "s", ("q", "s", 0)) for it in said], found)
     rows = {row.row: row.estimate.value for row in judged_rows([], judged, Bootstrap(draws=100))}
@@ -180,7 +180,7 @@ def test_citations_by_a_judge_have_scikit_learns_figures(pairs):
     assert rows["macro-F1, ternary"] == pytest.approx(macro)
 
 
-def test_systems_are_ranked_by_a_models_labels_as_by_peoples():
+def test_rankings_by_model_and_human_labels_are_correlated():
     shares = {"a": ["required", "required"], "b": ["required", "unnecessary"], "c": ["unnecessary", "unnecessary"]}
     labels = {("q", system): of for system, of in shares.items()}
     turned = {("q", system): of for system, of in zip(shares, [*shares.values()][::-1], strict=True)}

@@ -1,4 +1,4 @@
-"""Windows, negatives, and who tells sentences' evidence from the rest; areas held to scikit-learn."""
+"""Windows, negatives and classifiers of correctness; AUC compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def case(number: int = 0) -> Marked:
     return Marked(f"Iron {number} lowers fatigue.", f"Does iron {number} help?", DOCUMENT, frozenset({2}), f"g{number}")
 
 
-def test_windows_are_all_stretches_and_a_short_document_is_one():
+def test_windows_cover_the_document():
     assert [text for _, text in windows(["a", "b", "c", "d"], 3)] == ["a b c", "b c d"]
     assert [text for _, text in windows(["a", "b"], 3)] == ["a b"]
 
@@ -39,14 +39,14 @@ def test_a_negative_is_the_best_window_outside_the_evidence():
     assert alone.correct
 
 
-def test_areas_are_scikit_learns():
+def test_auc_agrees_with_scikit_learn():
     random = np.random.default_rng(0)
     gold, scores = random.random(80) < 0.4, random.random(80).round(1)
     assert auc(gold, scores) == pytest.approx(metrics.roc_auc_score(gold, scores))
     assert np.isnan(auc(np.ones(3, bool), scores[:3]))
 
 
-def test_what_could_not_be_judged_is_left_out_of_areas_and_of_algorithm_1():
+def test_failures_are_left_out_of_auc_and_algorithm_1():
     gold, scores = np.array([True, False, True, False]), np.array([0.9, 0.2, np.nan, np.nan])
     assert auc(gold, scores) == 1
     assert np.isnan(auc(gold, np.full(4, np.nan)))
@@ -82,7 +82,7 @@ def test_algorithm_1_takes_another_questions_document():
         algorithm_1([case()], by_length)
 
 
-def test_correctness_at_k_grows_with_the_documents_that_are_read():
+def test_correctness_at_k_grows_with_k():
     asked: list[str] = []
 
     def said(rows):

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from vericite.evaluate.measures.registry import ALL, parse_measure
+from vericite.evaluate.measures.registry import AGREEMENT, MEASURES, RANKINGS, parse_measure
 from vericite.records import CheckedAnswer, Document, Provenance, Summary, Verdict
 from vericite.text import parse_answer
+
+ALL = {**MEASURES, **AGREEMENT, **RANKINGS}
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "score"
 SOURCE = Document.from_text("d", "Aspirin prevents strokes.")

@@ -186,7 +186,7 @@ def test_words_change_where_landis_and_koch_change_them():
         (lambda: cohen_kappa(["a"], ["b"], groups=[1, 2]), "expected a group for each of 1 items; found 2"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(call, message):
+def test_invalid_ratings_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -256,7 +256,7 @@ def test_the_order_of_items_changes_nothing(rows, random):
 
 @given(triples)
 @settings(max_examples=40, deadline=None)
-def test_who_is_called_first_and_what_categories_are_called_change_nothing(rows):
+def test_the_order_of_raters_and_names_of_categories_do_not_matter(rows):
     first, second, _ = apart(rows)
     renamed = {name: place for place, name in enumerate(reversed(LABELS))}
 
@@ -312,7 +312,7 @@ def test_all_tied_rankings_are_undefined():
 
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=8), st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None)
-def test_rankings_do_not_hang_on_the_order_of_systems_and_turn_with_one_of_them(rows, random):
+def test_correlations_are_invariant_to_order_and_change_sign_with_a_reversed_ranking(rows, random):
     fast = Bootstrap(draws=100)
     first, second = ({str(place): value for place, value in enumerate(side)} for side in apart(rows))
     shuffled = dict(random.sample(list(first.items()), len(first)))
@@ -326,7 +326,7 @@ def test_rankings_do_not_hang_on_the_order_of_systems_and_turn_with_one_of_them(
 
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=5, max_size=9))
 @settings(max_examples=25, deadline=None)
-def test_correlations_and_their_draws_are_those_of_scipy(rows):
+def test_correlations_agree_with_scipy(rows):
     stats = pytest.importorskip("scipy.stats")
     fast = Bootstrap(draws=100)
     scores = np.array(rows, dtype=np.float64)
@@ -345,7 +345,7 @@ def test_correlations_and_their_draws_are_those_of_scipy(rows):
             assert getattr(found, name) == (None if expected is None else pytest.approx(expected, abs=1e-9)), name
 
 
-def test_an_estimate_without_an_interval_is_said_to_have_none():
+def test_an_agreement_without_an_interval_says_so():
     assert str(Agreement("Cohen's kappa", Estimate(0.5, None, None, 1), 1)).startswith(
         "Cohen's kappa 0.50 (no interval"
     )

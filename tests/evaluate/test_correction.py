@@ -1,4 +1,4 @@
-"""Rates corrected by labels: by hand, against ppi-python, and what must hold of any."""
+"""Corrected rates: worked examples, comparison with ppi-python, and invariants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(n: int = 2000, labelled: int = 200, seed: int = 0, accuracy: float = 0.7
     return PartlyLabelled(judged.astype(float), labels, None, (np.arange(n) // together).tolist())
 
 
-def test_by_hand_a_judge_that_is_followed_is_moved_by_what_people_find_otherwise():
+def test_the_judges_rate_is_shifted_by_the_mean_disagreement():
     # Of 40, 20 supported; people see 10 of either kind: 8 of those supported are, and 1 of the others.
     judged = np.array([1.0] * 20 + [0.0] * 20)
     labels = np.full(40, np.nan)
@@ -36,7 +36,7 @@ def test_by_hand_a_judge_that_is_followed_is_moved_by_what_people_find_otherwise
     assert found.by_errors.value == pytest.approx((0.5 + 9 / 11 - 1) / (8 / 9 + 9 / 11 - 1))
 
 
-def test_by_hand_strata_count_by_their_size():
+def test_strata_are_weighted_by_their_size():
     judged = np.array([1.0] * 30 + [0.0] * 10)
     labels = np.full(40, np.nan)
     labels[:6] = [1, 1, 1, 0, 0, 0]
@@ -46,21 +46,21 @@ def test_by_hand_strata_count_by_their_size():
     assert found.corrected.value == pytest.approx(found.labels.value)
 
 
-def test_it_is_never_wider_than_the_labels_alone():
+def test_the_interval_is_never_wider_than_with_labels_alone():
     for seed in range(20):
         found = correct(run(seed=seed, together=5))
         assert found.corrected.error <= found.labels.error
         assert 0 <= found.corrected.low <= found.corrected.value <= found.corrected.high <= 1
 
 
-def test_a_judge_of_no_use_is_not_used():
+def test_an_uninformative_judge_has_no_weight():
     units = run(accuracy=0.5)
     found = correct(units)
     assert found.corrected.tuning is not None and found.corrected.tuning < 0.15
     assert found.by_errors is None
 
 
-def test_labels_that_are_all_alike_leave_an_interval():
+def test_equal_labels_still_have_an_interval():
     judged = np.array([1.0] * 100 + [0.0] * 100)
     labels = np.full(200, np.nan)
     labels[:20], labels[100:120] = 1, 0
@@ -68,7 +68,7 @@ def test_labels_that_are_all_alike_leave_an_interval():
     assert found.corrected.high - found.corrected.low > 0.03
 
 
-def test_strata_with_fewer_than_two_labels_are_joined_and_counted():
+def test_strata_with_fewer_than_two_labels_are_merged_and_counted():
     units = run()
     strata = [1 if index in (0, 1, 2) else 0 for index in range(2000)]
     labels = units.labels.copy()
@@ -82,14 +82,14 @@ def test_few_labels_are_refused():
         correct(run(labelled=9))
 
 
-def test_so_many_labels_more_halve_the_interval():
+def test_the_suggested_number_of_labels_halves_the_interval():
     now = correct(run(seed=1))
     assert now.corrected.to_halve is not None
     then = [correct(run(labelled=now.corrected.to_halve, seed=seed)).corrected.error for seed in range(10)]
     assert float(np.mean(then)) == pytest.approx(now.corrected.error / 2, rel=0.05)
 
 
-def test_more_labels_than_there_are_do_not_halve_it():
+def test_no_number_is_suggested_if_all_labels_are_not_enough():
     assert correct(run(n=300, labelled=200)).corrected.to_halve is None
 
 
@@ -101,12 +101,12 @@ PPI_PYTHON = [
     (0.3888442497, 0.5342261879, 0.471040, 0.597413, 0.534225),
     (0.3224105841, 0.5485212368, 0.483898, 0.613144, 0.548788),
 ]
-"""What ppi-python 0.2.3 says of ``run(seed=0)`` to ``run(seed=4)``. It brings pandas, numba and statsmodels, so its
+"""Results of ppi-python 0.2.3 for ``run(seed=0)`` to ``run(seed=4)``. It needs pandas, numba and statsmodels, so its
 figures are kept here and it itself is tried where it is installed."""
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_ppi_python_said(seed: int):
+def test_results_agree_with_stored_ppi_python_results(seed: int):
     units = run(seed=seed)
     gone_by, value, low, high, own = PPI_PYTHON[seed]
     found = correct(units).corrected
@@ -120,7 +120,7 @@ def test_it_is_what_ppi_python_said(seed: int):
     assert found.value == pytest.approx(own, abs=0.002)
 
 
-def test_it_is_what_ppi_python_says():
+def test_results_agree_with_ppi_python():
     ppi = pytest.importorskip("ppi_py")
     for seed in range(5):
         units = run(seed=seed)

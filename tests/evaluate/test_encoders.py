@@ -1,4 +1,4 @@
-"""Vectors of tokens by the bundled embedder, and BERTScore's matching by them."""
+"""Token vectors of the bundled embedder, and BERTScore's matching."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bundled() -> BundledTokens:
 
 
 def vectors(rows: np.ndarray) -> TokenVectors:
-    """Rows of any length as tokens of a text; the first and the last frame it."""
+    """Rows of any length as tokens of a text; the first and the last are special tokens."""
     counted = np.ones(len(rows), dtype=np.bool_)
     counted[[0, -1]] = False
     unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
@@ -64,23 +64,23 @@ def plainly(answer: TokenVectors, reference: TokenVectors) -> tuple[float, float
 
 
 @given(texts(), texts())
-def test_the_matching_is_that_of_a_plain_loop(answer: TokenVectors, reference: TokenVectors):
+def test_the_matching_agrees_with_a_plain_loop(answer: TokenVectors, reference: TokenVectors):
     assert tuple(overlap(answer, reference)) == pytest.approx(plainly(answer, reference), abs=1e-5)
 
 
 @given(texts(), texts())
-def test_precision_is_recall_the_other_way_round(answer: TokenVectors, reference: TokenVectors):
+def test_precision_is_recall_with_swapped_texts(answer: TokenVectors, reference: TokenVectors):
     one, other = overlap(answer, reference), overlap(reference, answer)
     assert (one.precision, one.recall) == pytest.approx((other.recall, other.precision), abs=1e-6)
 
 
 @given(texts(), st.lists(texts(), min_size=1, max_size=3))
-def test_of_several_references_each_figure_is_the_highest(answer: TokenVectors, references: list[TokenVectors]):
+def test_each_figure_is_the_maximum_over_references(answer: TokenVectors, references: list[TokenVectors]):
     each = [overlap(answer, reference) for reference in references]
     assert best_overlap(answer, references) == tuple(map(max, zip(*each, strict=True)))
 
 
-def test_the_first_token_is_what_the_embedder_makes_of_the_text(bundled: BundledTokens):
+def test_the_first_token_is_the_embedding_of_the_text(bundled: BundledTokens):
     made = list(bundled.tokens(TEXTS))
     expected = Embedder.shared().embed(TEXTS)
     assert np.stack([text.vectors[0] for text in made]) == pytest.approx(expected, abs=1e-5)
@@ -89,14 +89,14 @@ def test_the_first_token_is_what_the_embedder_makes_of_the_text(bundled: Bundled
     assert np.linalg.norm(made[0].vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_a_text_is_like_itself_and_nearer_to_its_like(bundled: BundledTokens):
+def test_a_text_is_most_similar_to_itself(bundled: BundledTokens):
     same, like, other, nothing, _ = bundled.tokens(TEXTS)
     assert tuple(overlap(same, same)) == pytest.approx((1, 1, 1), abs=1e-5)
     assert overlap(same, like).f1 > overlap(same, other).f1 + 0.1
     assert overlap(same, nothing) == (0, 0, 0)
 
 
-def test_names_that_are_none_are_told():
+def test_unknown_encoder_names_are_refused():
     for load in (load_token_encoder, load_text_encoder):
         with pytest.raises(UnknownNameError, match="hf:CHECKPOINT"):
             load("roberta-large")

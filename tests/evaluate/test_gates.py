@@ -16,7 +16,7 @@ def outcome(gate: str, counts: Summary = COUNTS, over: bool = False) -> str:
     return one.result(counts).outcome
 
 
-def test_a_number_alone_is_the_supported_share_of_all_that_ought_to_be_supported():
+def test_a_number_alone_is_the_supported_share():
     (gate,) = parse_gates(["0.9"], [])
     assert gate == Gate("supported", 0.9, is_minimum=True)
     result = gate.result(COUNTS)
@@ -24,7 +24,7 @@ def test_a_number_alone_is_the_supported_share_of_all_that_ought_to_be_supported
     assert "supported 6 of 11" in result.sentence and "--fail-under supported=0.9" in result.sentence
 
 
-def test_several_gates_come_in_one_text_or_in_several():
+def test_gates_are_separated_by_commas_or_options():
     together = parse_gates([], ["contradicted=0,uncited=0.1", "dangling=0"])
     assert [(gate.name, gate.limit) for gate in together] == [("contradicted", 0), ("uncited", 0.1), ("dangling", 0)]
 
@@ -41,11 +41,11 @@ def test_several_gates_come_in_one_text_or_in_several():
         ("failed=0", True, "passed"),
     ],
 )
-def test_each_share_is_of_what_check_prints(gate, over, found):
+def test_each_share_has_the_denominator_that_check_prints(gate, over, found):
     assert outcome(gate, over=over) == found
 
 
-def test_cases_that_could_not_be_judged_leave_a_gate_undecided_where_they_may_make_the_difference():
+def test_unjudged_cases_can_leave_a_gate_undecided():
     counts = Summary(claims=10, citations=10, supported=8, failed=2)
     assert outcome("0.8", counts) == "passed"
     assert outcome("0.9", counts) == "undecided"
@@ -55,7 +55,7 @@ def test_cases_that_could_not_be_judged_leave_a_gate_undecided_where_they_may_ma
     assert outcome("failed=0.1", counts, over=True) == "failed"
 
 
-def test_a_share_of_nothing_reaches_no_minimum_and_exceeds_no_maximum():
+def test_an_empty_share_fails_a_minimum_and_passes_a_maximum():
     assert outcome("0", Summary()) == "failed"
     assert outcome("contradicted=0", Summary(), over=True) == "passed"
 
@@ -73,7 +73,7 @@ def test_a_share_of_nothing_reaches_no_minimum_and_exceeds_no_maximum():
         ([], ["uncited=0,"], "NAME=SHARE"),
     ],
 )
-def test_what_is_no_gate_is_refused_with_the_form_that_is(under, over, told):
+def test_an_invalid_gate_is_refused(under, over, told):
     with pytest.raises(InputError, match=told):
         parse_gates(under, over)
 
@@ -82,10 +82,10 @@ numbers = st.integers(0, 20)
 
 
 @given(numbers, numbers, numbers, numbers, st.sampled_from(sorted(GATE_SHARES)), st.floats(0, 1), st.booleans())
-def test_an_outcome_is_certain_whatever_the_unjudged_cases_would_have_been(
+def test_a_decided_outcome_does_not_depend_on_unjudged_cases(
     supported, contradicted, irrelevant, failed, name, limit, minimum
 ):
-    """A gate that passes or fails does so for every way in which the unjudged cases could have been judged."""
+    """A gate that passes or fails does so for every possible outcome of the unjudged cases."""
     counts = Summary(supported=supported, contradicted=contradicted, irrelevant=irrelevant, failed=failed)
     gate = Gate(name, limit, minimum)
     found = gate.result(counts).outcome
@@ -100,6 +100,6 @@ def test_an_outcome_is_certain_whatever_the_unjudged_cases_would_have_been(
         assert outcomes <= {found, "passed" if not minimum else "failed"} and found in outcomes
 
 
-def test_the_worst_outcome_stands_for_all():
+def test_the_worst_outcome_is_the_overall_one():
     results = [gate.result(COUNTS) for gate in parse_gates(["0.1"], ["contradicted=0"])]
     assert overall(results) == "failed" and overall(results[:1]) == "passed" and overall([]) == "passed"

@@ -1,4 +1,4 @@
-"""Labels of a user's own, and calibration to them."""
+"""Calibration of a judge to a user's own labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LABELS = [OwnLabel(premise=f"Trial {row}.", claim=f"Claim {row}.", label=NAMES[r
 
 
 class Trying:
-    """Knows no contradiction, asks for few at once, and fails at the claims it is told to fail at."""
+    """Never predicts a contradiction, takes small batches, and fails on given claims."""
 
     signature = "trying"
     pairs_at_once = 7
@@ -55,18 +55,18 @@ def test_a_judge_without_contradiction_has_contradicted_pairs_count_as_irrelevan
     assert (judge.most, found.notes["cut"]) == (7, 60)
 
 
-def test_labels_that_such_a_judge_cannot_tell_apart_are_refused():
+def test_labels_that_become_a_single_class_are_refused():
     labels = [label.model_copy(update={"label": NAMES[1 + row % 2]}) for row, label in enumerate(LABELS)]
     with pytest.raises(InputError, match=r"trying never predicts a contradiction, .* only irrelevant is left"):
         judge_labels(Trying(), labels)
 
 
-def test_pairs_it_fails_at_are_left_out_and_counted():
+def test_failed_pairs_are_left_out_and_counted():
     found = judge_labels(Trying(frozenset({"Claim 0.", "Claim 4."})), LABELS)
     assert (len(found.labels), len(found.judged.gold), found.failures["too long"]) == (58, 58, 2)
 
 
-def test_a_judge_that_fails_at_most_is_refused():
+def test_a_judge_that_fails_on_most_pairs_is_refused():
     with pytest.raises(InputError, match=r"that trying can judge; found 20: too long \(40 pairs\)"):
         judge_labels(Trying(frozenset(label.claim for label in LABELS[:40])), LABELS)
 
@@ -81,7 +81,7 @@ def test_a_judge_whose_judgements_have_no_probabilities_is_refused():
 
 
 def drawn(count: int, seed: int = 0) -> JudgedPairs:
-    """Labels drawn from the very probabilities that are told."""
+    """Labels drawn from the given probabilities."""
     random = np.random.default_rng(seed)
     told = random.dirichlet(np.ones(3), count)
     gold = (told.cumsum(axis=1) > random.random((count, 1))).argmax(axis=1)
@@ -92,7 +92,7 @@ def alone(judged: JudgedPairs) -> list[str]:
     return [str(row) for row in range(len(judged.gold))]
 
 
-def test_a_planted_temperature_and_bias_are_found_again():
+def test_a_planted_temperature_and_bias_are_recovered():
     true, planted = drawn(20_000), np.array([0.8, -0.3, -0.5])
     # What a judge would say that is twice too sure, and then leans the other way.
     seen = true._replace(probabilities=temperature_scaled(true.probabilities, 0.5, tuple(-2 * planted)))
@@ -114,7 +114,7 @@ def test_the_bias_found_is_no_worse_than_its_neighbours():
         assert best <= negative_log_likelihood([judged.at(temperature * factor, bias)]) + 1e-3
 
 
-def test_a_label_that_separates_perfectly_does_not_run_away():
+def test_perfectly_separable_labels_have_finite_biases():
     gold = np.arange(60) % 3
     judged = JudgedPairs(gold, np.eye(3)[gold] * 0.97 + 0.01, np.zeros(60, dtype=np.bool_))
     temperature, bias = fit_bias(judged)
@@ -122,7 +122,7 @@ def test_a_label_that_separates_perfectly_does_not_run_away():
     assert max(map(abs, bias)) < 5
 
 
-def test_what_is_needed_is_fitted_and_what_is_not_is_left_out():
+def test_biases_are_fitted_only_if_needed():
     well = drawn(3000, 1)
     cooled = calibrate(well.at(0.5), alone(well))
     assert cooled.fitted.scaling.temperature == pytest.approx(2, rel=0.1)
@@ -134,15 +134,15 @@ def test_what_is_needed_is_fitted_and_what_is_not_is_left_out():
     assert leaning.fitted.scaling.bias == pytest.approx((-1.0, 0.0, 1.0), abs=0.15)
 
 
-def test_a_bias_is_not_tried_where_a_label_hardly_occurs():
+def test_biases_are_not_fitted_for_a_rare_label():
     judged = drawn(300, 2).at(1.0, (1.0, 0.0, -1.0))
     rare = np.flatnonzero(judged.gold == 1)[9:]
     kept = judged.only(np.setdiff1d(np.arange(300), rare))
     assert not fit(kept, np.arange(len(kept.gold)), Target()).scaling.biased
 
 
-def test_no_pair_has_a_figure_from_a_fit_that_saw_it_or_its_group():
-    """Turning one group's labels over changes the fits of all other folds, and never its own probabilities."""
+def test_held_out_figures_do_not_depend_on_the_own_group():
+    """Flipping the labels of a group changes the fits of other folds, but not the group's own probabilities."""
     judged = drawn(200, 3).at(0.5)
     groups = [str(row // 4) for row in range(200)]
     before = calibrate(judged, groups)
@@ -154,8 +154,8 @@ def test_no_pair_has_a_figure_from_a_fit_that_saw_it_or_its_group():
     assert np.abs(after.after.probabilities[~mine] - before.after.probabilities[~mine]).max() > 1e-6
 
 
-def test_figures_are_honest_where_there_is_nothing_to_learn():
-    """Probabilities that know nothing of the labels: held out, most is wrong, whatever the threshold."""
+def test_random_probabilities_do_not_look_calibrated():
+    """With random probabilities most held-out verdicts are wrong, whatever the threshold."""
     random = np.random.default_rng(5)
     told = random.dirichlet(np.ones(3) * 0.3, 600)
     judged = JudgedPairs(random.integers(0, 3, 600), told, np.zeros(600, dtype=np.bool_))
@@ -176,7 +176,7 @@ def test_the_threshold_reaches_its_target():
     assert risky.risk.value == pytest.approx(0.2, abs=0.05)
 
 
-def test_a_risk_out_of_reach_is_refused_with_the_least_there_is():
+def test_an_unreachable_risk_is_refused_with_the_lowest_risk():
     judged = drawn(400, 7)
     with pytest.raises(InputError, match=r"a risk of at most 0.001 .* the lowest risk is 0\.\d+"):
         calibrate(judged, alone(judged), Target(risk=0.001))
@@ -195,6 +195,6 @@ def test_too_few_groups_are_refused():
         calibrate(judged, [str(row % 4) for row in range(100)])
 
 
-def test_a_label_that_a_judge_does_not_know_stays_unknown():
+def test_a_label_that_the_judge_never_predicts_keeps_probability_zero():
     told = np.array([[0.7, 0.0, 0.3], [0.2, 0.0, 0.8]])
     assert (temperature_scaled(told, 20.0, (0.0, 5.0, 0.0))[:, 1] == 0).all()

@@ -32,7 +32,7 @@ def test_wilson_agrees_with_a_worked_example():
 
 
 @given(st.integers(1, 2000), st.floats(1, 50))
-def test_where_all_or_none_count_the_interval_ends_exactly_there(n, design_effect):
+def test_the_interval_ends_at_0_or_1_for_extreme_rates(n, design_effect):
     assert clustered_wilson(0, n, design_effect).low == 0.0
     assert clustered_wilson(n, n, design_effect).high == 1.0
 
@@ -72,7 +72,7 @@ def test_one_citation_of_another_kind_does_not_make_the_interval_collapse():
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30))
-def test_the_design_effect_is_the_ratio_of_the_variances_and_one_answer_more_that_is_all_alike(pairs):
+def test_the_design_effect_is_the_ratio_of_variances(pairs):
     tally = RateTally()
     kept = [(x, x + rest) for x, rest in pairs if x + rest]
     for count, n in kept:
@@ -92,7 +92,7 @@ def test_the_design_effect_is_the_ratio_of_the_variances_and_one_answer_more_tha
     assert tally.design_effect == pytest.approx((telling * found + max(alike, found)) / (telling + 1))
 
 
-def test_citations_that_go_together_widen_the_interval():
+def test_correlated_citations_widen_the_interval():
     together, apart = RateTally(), RateTally()
     for index in range(20):
         together.add(5 if index % 2 else 0, 5)
@@ -101,7 +101,7 @@ def test_citations_that_go_together_widen_the_interval():
     assert together.rate.high - together.rate.low > 1.8 * (apart.rate.high - apart.rate.low)
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+def test_wilsons_interval_has_its_nominal_coverage():
     # Answers whose citations share a fate: an interval blind to that covers far less than 95 %.
     random = np.random.default_rng(0)
     covered = 0

@@ -34,7 +34,7 @@ def rated(rater, labels, by=None):
     return [Rating(item=str(place), rater=rater, label=label, by=by) for place, label in enumerate(labels)]
 
 
-def test_kappa_is_that_of_scikit_learn():
+def test_kappa_agrees_with_scikit_learn():
     found = agree(rated("human", HUMAN) + rated("judge", JUDGE), [CohenKappa()], "human")
     assert [(it.raters, it.found.n) for it in found] == [(("human", "judge"), 8)]
     assert found[0].found.value == pytest.approx(cohen_kappa_score(HUMAN, JUDGE), abs=1e-12)
@@ -59,7 +59,7 @@ def test_a_person_who_saw_all_is_the_reference_of_every_context():
     assert together[0].found.estimate.n == 8
 
 
-def test_what_is_not_defined_is_said_to_be():
+def test_undefined_coefficients_are_marked():
     found = agree(rated("a", ["s", "s"]) + rated("b", ["s", "s"]), [CohenKappa()])
     assert found[0].record["value"] is None
     assert "undefined" in str(found[0].found)
@@ -87,7 +87,7 @@ def test_verdicts_and_assessors_labels_meet_at_sentence_and_document():
     assert (found[0].found.n, found[0].found.missing) == (3, 0)
 
 
-def test_a_label_given_twice_is_refused_and_costs_itself_alone(tmp_path):
+def test_a_repeated_label_is_reported_and_skipped(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text(
         '{"item": "1", "rater": "a", "label": "s"}\n{"item": "1", "rater": "a", "label": "c"}\n{"item": 1}\n'
@@ -151,7 +151,7 @@ def test_statements_have_the_judges_categories_in_the_order_of_the_text():
     assert {it.found.name: it.found.value for it in found} == {f"F1 of {kind}": 1.0 for kind in kinds}
 
 
-def test_a_file_is_no_less_one_of_labels_for_a_first_line_without_citations(tmp_path):
+def test_a_first_line_without_citations_is_still_a_label(tmp_path):
     path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     citation = {"sentence": 0, "document": "d", "label": "supports"}
     for file in (path, other):

@@ -37,7 +37,7 @@ def test_a_mean_has_the_percentiles_of_its_draws():
     assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-12)
 
 
-def test_rows_of_a_group_are_drawn_together_and_a_row_without_one_alone():
+def test_rows_of_a_group_are_drawn_together():
     values, groups = np.arange(9.0), ["a", "b", "a", "", "b", None, "c", "c", "c"]
     members = [[0, 2], [1, 4], [3], [5], [6, 7, 8]]
     drawn = np.random.default_rng(0)
@@ -80,13 +80,13 @@ def test_a_widened_interval_ends_where_students_t_says():
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.05)
 
 
-def test_over_nothing_a_figure_is_undefined():
+def test_a_value_over_no_units_is_undefined():
     assert Bootstrap().means(np.empty((0, 2))) == [Estimate(None, None, None, 0)] * 2
     assert Bootstrap().over_rows(lambda _: 1 / 0, []) == Estimate(None, None, None, 0)
     assert mean([float("nan")] * 3) == Estimate(None, None, None, 0, missing=3)
 
 
-def test_one_unit_has_a_figure_and_no_interval():
+def test_one_unit_has_a_value_but_no_interval():
     assert mean([0.25]) == Estimate(0.25, None, None, 1)
     assert mean([0.25, float("nan")]) == Estimate(0.25, None, None, 1, missing=1)
     assert Bootstrap().over_rows(lambda _: 0.25, ["a", "a"]) == Estimate(0.25, None, None, 1)
@@ -101,7 +101,7 @@ def test_equal_units_have_a_point_for_an_interval(method, value, count):
     assert (found.low, found.high) == (found.value, found.value)
 
 
-def test_a_ratio_pools_and_counts_what_is_missing_and_what_is_empty():
+def test_a_ratio_counts_missing_and_empty_units():
     # 3 of 4 and 1 of 2 are 4 of 6; the third has no citations, the fourth failed.
     counts, of = column([3, 1, 0, float("nan")]), column([4, 2, 0, 5])
     found = ratios(counts, of)[0]
@@ -118,12 +118,12 @@ def test_a_missing_value_is_not_a_zero():
     assert mean([1.0, 0.0, 0.5]).value == 0.5
 
 
-def test_a_ratio_over_nothing_is_undefined():
+def test_a_ratio_with_a_zero_denominator_is_undefined():
     assert ratios(column([0, 0]), column([0, 0]))[0] == Estimate(None, None, None, 0, empty=2)
     assert ratios(column([1, 2]), column([0, 0]))[0].value is None
 
 
-def test_a_figure_undefined_in_most_draws_has_no_interval():
+def test_a_statistic_undefined_in_most_draws_has_no_interval():
     # Defined only where the one telling unit of 20 is drawn exactly as often as in the whole: once.
     parts = np.ones((20, 1, 2))
     parts[1:, 0, 0] = 0
@@ -144,14 +144,14 @@ def test_columns_share_their_draws_and_keep_their_own_counts():
     assert [found.missing for found in together] == [0, 1, 0]
 
 
-def test_draws_are_held_in_parts_without_a_difference(monkeypatch):
+def test_draws_in_batches_give_the_same_interval(monkeypatch):
     values = np.arange(50.0)
     whole = mean(values)
     monkeypatch.setattr("vericite.evaluate.resampling._AT_ONCE", 64)
     assert mean(values).low == pytest.approx(whole.low, abs=1e-12)
 
 
-def test_many_units_are_left_out_in_blocks_without_a_difference(monkeypatch):
+def test_jackknife_blocks_give_the_same_interval(monkeypatch):
     values = np.random.default_rng(6).exponential(size=2000)
     blocks = mean(values)
     monkeypatch.setattr("vericite.evaluate.resampling._BLOCKS", 2000)
@@ -189,12 +189,12 @@ def test_an_interval_moves_with_its_values_and_lies_within_them(values, scale, s
 
 @given(samples)
 @settings(max_examples=50, deadline=None)
-def test_counted_the_other_way_round_an_interval_is_turned(values):
+def test_negation_swaps_the_ends_of_an_interval(values):
     found, turned = -mean(values), mean([-value for value in values])
     assert (found.value, found.low, found.high) == pytest.approx((turned.value, turned.low, turned.high), abs=1e-9)
 
 
-def test_many_systems_and_measures_at_once_get_what_each_gets_by_itself():
+def test_columns_get_the_same_results_as_separate_calls():
     generator = np.random.default_rng(0)
     of = generator.integers(0, 9, (40, 30 * 60)).astype(np.float64)
     counts = generator.binomial(of.astype(np.int64), 0.7).astype(np.float64)
@@ -210,7 +210,7 @@ def test_many_systems_and_measures_at_once_get_what_each_gets_by_itself():
 def clustered_rates(
     generator: np.random.Generator, share: float, alike: float = 1 / 6, least: int = 0
 ) -> tuple[np.ndarray, float]:
-    """Citations of a question are alike, so far: each question has a rate of its own, up to 8 citations."""
+    """Citations of a question are correlated: each question has its own rate, and up to 8 citations."""
     of = generator.integers(least, 9, (100, 50))
     spread = 1 / alike - 1
     counts = generator.binomial(of, generator.beta(spread * share, spread * (1 - share), of.shape))
@@ -231,7 +231,7 @@ WORLDS = {
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_the_interval_covers_the_truth_as_often_as_it_says(world):
+def test_the_interval_has_its_nominal_coverage(world):
     # 500 repetitions of 100 questions; the draws differ from one batch of 50 to the next.
     covered = 0
     for batch in range(10):
@@ -251,7 +251,7 @@ RATES = {
 
 
 @pytest.mark.parametrize("world", RATES)
-def test_the_interval_printed_of_a_rate_covers_the_truth_as_often_as_it_says(world):
+def test_the_interval_of_a_rate_has_its_nominal_coverage(world):
     # What check and score print of pooled rates, common, extreme and rare.
     covered, measure = 0, SupportRate()
     for batch in range(10):

@@ -1,4 +1,4 @@
-"""Several systems scored at once, and what figures are signed with."""
+"""Scoring of several systems, and signatures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answered(name: str, texts: list[str]) -> System:
 
 
 def run(name: str, seed: int, shift: float) -> System:
-    """60 answers in two dimensions, whose references are the same for every run."""
+    """60 answers as two-dimensional vectors, with the same references for every run."""
     references, answers = (
         np.random.default_rng(0).normal(size=(60, 2)),
         np.random.default_rng(seed).normal(size=(60, 2)),
@@ -44,7 +44,7 @@ def run(name: str, seed: int, shift: float) -> System:
     return System(name, tuple(items))
 
 
-def test_systems_are_scored_as_each_by_itself_where_measures_look_at_one():
+def test_scores_do_not_depend_on_other_systems():
     systems = [answered("a", ["It is. It was.", "Yes."]), answered("b", ["No.", "It may be so."])]
     measures = [Length(), UncitedRate()]
     together = score_systems(systems, measures, FEW, "half")
@@ -57,14 +57,14 @@ def test_systems_are_scored_as_each_by_itself_where_measures_look_at_one():
     ]
 
 
-def test_systems_scored_together_have_the_cells_in_common_that_they_are_compared_by():
+def test_systems_scored_together_share_the_clusters_of_their_comparison():
     systems = [run("near", 1, 0.0), run("far", 2, 0.8)]
     first, second = (figure.estimate.value for figure in score_systems(systems, [MAUVE()], FEW))
     (compared,) = compare_systems(*systems, [MAUVE()], FEW)
     assert compared.values == pytest.approx((first, second), abs=1e-12)
 
 
-def test_the_interval_of_a_difference_of_mauves_is_about_its_figure():
+def test_the_interval_of_a_mauve_difference_contains_it():
     systems = [run("near", 1, 0.0), run("far", 2, 0.8)]
     (found,) = compare_systems(*systems, [MAUVE()], FEW)
     low, value, high = found.difference.low, found.difference.value, found.difference.high
@@ -74,7 +74,7 @@ def test_the_interval_of_a_difference_of_mauves_is_about_its_figure():
     assert found.effect.value is None
 
 
-def test_a_figure_says_what_made_it_and_which_way_is_better():
+def test_a_figure_has_a_signature_and_a_direction():
     labelled = Item("a", labels=Labels(id="a", citations=(), by="assessor 1"))
     items = [replace(labelled, scores={"bertscore_f1": 0.9}, scored_by={"bertscore_f1": "roberta-large, rescaled"})]
     measures = [BERTScore(), CitationSupportRate(), UncitedRate(), CitationSupportRate(by="pair")]
@@ -88,12 +88,12 @@ def test_a_figure_says_what_made_it_and_which_way_is_better():
 
 
 @pytest.mark.parametrize("kind", [ExactMatch, YesNoAccuracy, AnsweredRate])
-def test_a_figure_that_may_be_read_from_a_text_says_how_the_text_was_read(kind):
+def test_measures_of_texts_have_the_splitter_in_their_signature(kind):
     told = score_systems([answered("a", ["Yes. It is."])], [kind()], FEW)[0].signature
     assert f"splitter={SPLITTER}" in told and f"citations={CITATIONS}" in told
 
 
-def test_of_one_question_a_rate_has_no_interval():
+def test_a_rate_over_one_question_has_no_interval():
     (figure,) = score_systems([answered("a", ["It is. It was."])], [UncitedRate()], FEW)
     found = figure.estimate
     assert (found.value, found.low, found.high, found.n) == (1.0, None, None, 1)
@@ -158,7 +158,7 @@ def test_a_missing_answer_counts_0_in_measures_of_gold_citations_too():
 
 
 @pytest.mark.parametrize("measure", [RougeL(), Length(), ExactMatch(), BERTScore()], ids=str)
-def test_an_interval_does_not_hang_on_gold_questions_that_no_system_answered(measure):
+def test_unanswered_gold_questions_do_not_change_the_interval(measure):
     texts = ["It is so.", "It was.", "Yes it may be.", "No it is not.", "It is said to be so.", "Nobody knows."]
     items = [
         Item(

@@ -75,7 +75,7 @@ def test_the_drawn_test_agrees_with_scipy():
     assert found.p == pytest.approx(theirs.pvalue, abs=0.02)
 
 
-def test_rates_are_pooled_and_swapped_as_wholes():
+def test_rates_are_pooled_and_swapped_by_question():
     # 3/4 and 1/1 against 1/4 and 0/2: 4/5 - 1/6. Swapping only the second: 3/6 - 2/5.
     found = compared([RatePart(3, 4), RatePart(1, 1)], [RatePart(1, 4), RatePart(0, 2)])
     assert found.values == pytest.approx((4 / 5, 1 / 6))
@@ -97,7 +97,7 @@ def told(value: float, low: float, high: float, p: float, wording: DifferencePhr
     return Comparison("A", "B", wording, (0.5, 0.5), estimate, test, Effect("h", 0.1), 421, 0, 0, identical=False)
 
 
-def test_a_difference_is_said_in_one_sentence():
+def test_a_difference_is_described_in_one_sentence():
     said = "A supports 4.1 points more citations than B (95 % interval 1.2 to 7.0, p = 0.006, n = 421 questions)."
     assert told(0.041, 0.012, 0.07, 0.0064).sentence == said
     # Of the system that has more, whichever comes first.
@@ -110,7 +110,7 @@ def test_a_difference_is_said_in_one_sentence():
     )
 
 
-def test_what_is_no_more_than_chance_is_said_to_be_no_difference():
+def test_an_insignificant_difference_is_described_as_none():
     assert told(0.003, -0.011, 0.017, 0.64).sentence == (
         "No difference between A and B is shown in supported citations: A supports 0.3 points more citations, which "
         "may be chance (95 % interval -1.1 to 1.7, p = 0.64, n = 421 questions)."
@@ -127,7 +127,7 @@ def test_the_same_answers_make_no_difference(answers):
     )
 
 
-def test_questions_left_out_are_counted_and_said():
+def test_questions_left_out_are_counted_in_the_sentence():
     first = Scored("A", {"1": 0.5, "2": None, "3": 0.25, "4": 0.5, "5": float("nan")})
     second = Scored("B", {"1": 0.25, "2": 0.5, "4": None, "5": 0.1, "6": 1.0, "7": 1.0})
     found = compare(first, second, ROUGE)
@@ -153,7 +153,7 @@ def test_a_system_without_anything_to_count_cannot_be_compared():
     assert "one of the two has nothing to count (n = 1 question; left out: 1 with nothing to count)" in found.sentence
 
 
-def test_a_small_difference_is_not_said_to_be_none():
+def test_a_small_difference_is_not_rounded_to_zero():
     second = np.random.default_rng(0).random(40)
     found = compared((second + 0.0002).tolist(), second.tolist())
     # By as much on every question: draws tell nothing of how sure that is.
@@ -161,7 +161,7 @@ def test_a_small_difference_is_not_said_to_be_none():
     assert "A scores 0.02 points more in ROUGE-L than B (no interval, p < 0.001, n = 40 questions)" in found.sentence
 
 
-def test_it_is_said_who_scored_higher_also_where_it_may_be_chance():
+def test_the_sentence_names_the_higher_system_even_without_significance():
     assert "B scores 25.0 points more, which may be chance" in compared([0.0, 0.5], [0.5, 0.5]).sentence
     assert "on the whole they score the same (95 %" in compared([0.0, 1.0] * 5, [1.0, 0.0] * 5).sentence
 
@@ -176,7 +176,7 @@ def test_a_question_with_nothing_to_score_did_not_fail():
     assert "one of the two has nothing to count (n = 0 questions" in nothing.sentence
 
 
-def test_scores_too_large_to_add_up_are_no_tie():
+def test_scores_too_large_to_sum_are_not_a_tie():
     found = compared([1e308] * 3, [-1e308] * 3)
     assert found.difference.value is None
     assert "cannot be compared in ROUGE-L: their scores are too large to be summed" in found.sentence
@@ -184,7 +184,7 @@ def test_scores_too_large_to_add_up_are_no_tie():
     assert "they score the same" not in summed.sentence
 
 
-def test_h_is_of_rates_alone():
+def test_h_is_defined_for_rates_only():
     sums = [(3.0, 4.0, 1.0, 2.0), (1.0, 2.0, 2.0, 2.0)]
     other = [(1.0, 4.0, 1.0, 2.0), (0.0, 2.0, 2.0, 2.0)]
     scored = [
@@ -195,14 +195,14 @@ def test_h_is_of_rates_alone():
     assert compared([RatePart(0.5, 1), RatePart(1, 1)], [RatePart(0, 1), RatePart(1, 1)]).effect.value is None
 
 
-def test_the_seed_is_that_of_the_bootstrap():
+def test_the_bootstrap_seed_is_used_for_permutations():
     generator = np.random.default_rng(2)
     first, second = generator.normal(0.2, 1, 30).tolist(), generator.normal(0, 1, 30).tolist()
     ps = {compared(first, second, bootstrap=Bootstrap(draws=100, seed=seed), permutations=500).p for seed in range(4)}
     assert len(ps) > 1
 
 
-def test_scores_beside_parts_of_a_rate_are_refused():
+def test_scores_and_parts_of_a_rate_cannot_be_compared():
     with pytest.raises(InputError, match="expected results of one kind from A and B"):
         compared([0.5], [RatePart(1, 2)])
 
@@ -240,13 +240,13 @@ def test_several_comparisons_are_decided_by_the_corrected_p():
     ("p", "shown"),
     [(1.0, "p = 1"), (0.64, "p = 0.64"), (0.0064, "p = 0.006"), (0.0996, "p = 0.10"), (0.0002, "p < 0.001")],
 )
-def test_p_is_shown_with_the_digits_that_matter(p, shown):
+def test_p_is_formatted_with_enough_digits(p, shown):
     assert shown_p(p) == shown
 
 
 @given(score_pairs | part_pairs)
 @settings(max_examples=60, deadline=None)
-def test_swapping_the_systems_turns_the_difference(pairs):
+def test_swapping_the_systems_negates_the_difference(pairs):
     first, second = zip(*pairs, strict=True)
     options = {"bootstrap": Bootstrap(draws=200), "permutations": 500}
     found, turned = compared(first, second, **options), compared(second, first, **options)
@@ -281,7 +281,7 @@ def test_the_order_in_which_questions_were_answered_changes_nothing(pairs, rando
 
 @given(score_pairs, st.integers(1, 5))
 @settings(max_examples=60, deadline=None)
-def test_questions_on_which_both_score_the_same_leave_p_as_it_is(pairs, ties):
+def test_ties_do_not_change_p(pairs, ties):
     first, second = (list(side) for side in zip(*pairs, strict=True))
     options = {"bootstrap": Bootstrap(draws=200), "permutations": 500}
     more = compared(first + [0.5] * ties, second + [0.5] * ties, **options)
@@ -302,7 +302,7 @@ def test_a_share_of_ones_is_compared_as_its_scores_are(pairs):
 
 
 @pytest.mark.parametrize("kind", ["scores", "rates"])
-def test_false_alarms_are_as_many_as_the_level_says(kind):
+def test_the_false_positive_rate_matches_the_level(kind):
     # 1,000 comparisons of two systems that do not differ, on 100 questions, each question with a difficulty of its own.
     generator = np.random.default_rng(23)
     alarms = 0
@@ -319,7 +319,7 @@ def test_false_alarms_are_as_many_as_the_level_says(kind):
     assert 0.03 <= alarms / 1000 <= 0.07
 
 
-def test_two_made_systems_five_points_apart_are_told_apart():
+def test_a_difference_of_five_points_is_detected():
     generator = np.random.default_rng(9)
     of = np.full(421, 6)
     ease = np.clip(generator.beta(6, 2, 421), 0, 0.95)

@@ -1,4 +1,4 @@
-"""Systems, read from files with what lies beside them."""
+"""Systems read from files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def items(given, gold=None):
     return {item.id: item for item in given.system("it", gold).items}
 
 
-def test_a_folder_brings_what_lies_beside_the_answers(tmp_path):
+def test_files_next_to_the_answers_are_read(tmp_path):
     lines(tmp_path / "answers.jsonl", ANSWER)
     lines(
         tmp_path / "labels.jsonl", {"id": "q1", "citations": [{"sentence": 0, "document": "d1", "label": "supports"}]}
@@ -44,7 +44,7 @@ def test_a_folder_brings_what_lies_beside_the_answers(tmp_path):
     assert (found.scores["bertscore_f"], found.ranked, found.exact) == (0.5, ("d1", "d2"), (("yes",),))
 
 
-def test_a_question_without_an_answer_is_there_and_empty(tmp_path):
+def test_a_question_without_an_answer_becomes_an_empty_item(tmp_path):
     gold, problems = read_gold(lines(tmp_path / "gold.jsonl", {"id": "q1"}, {"id": "q2", "ideal": ["Yes."]}))
     found = items(read_system(lines(tmp_path / "a.jsonl", ANSWER), {}), gold)
     assert not problems
@@ -52,13 +52,13 @@ def test_a_question_without_an_answer_is_there_and_empty(tmp_path):
     assert found["q2"].failed
 
 
-def test_a_bad_line_and_an_id_used_twice_cost_themselves_alone(tmp_path):
+def test_a_bad_line_and_a_repeated_id_are_skipped(tmp_path):
     given = read_system(lines(tmp_path / "a.jsonl", ANSWER, "{", ANSWER, {**ANSWER, "id": "q2"}), {})
     assert sorted(given.answers) == ["q1", "q2"]
     assert ["one JSON" in str(it) or "is repeated" in str(it) for it in given.problems] == [True, True]
 
 
-def test_verdicts_are_told_by_their_fields(tmp_path):
+def test_verdicts_are_recognized_by_their_fields(tmp_path):
     import vericite
 
     checked = vericite.check("Aspirin works [1].", [{"id": "d1", "text": "Aspirin works."}], id="q1")
@@ -66,7 +66,7 @@ def test_verdicts_are_told_by_their_fields(tmp_path):
     assert items(given)["q1"].checked == checked
 
 
-def test_a_pipeline_run_is_told_by_its_fields(tmp_path):
+def test_a_run_is_recognized_by_its_fields(tmp_path):
     import vericite
 
     run = vericite.ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?", k=3)
@@ -85,25 +85,25 @@ def test_trec_files_are_read_in_trecs_order(tmp_path):
     assert (dict(gold["t1"].documents), len(problems)) == ({"a": 2.0, "b": 0.0}, 1)
 
 
-def test_questions_that_know_their_answer_are_gold(tmp_path):
+def test_questions_with_gold_fields_are_gold(tmp_path):
     question = {"id": "q", "text": "Is it so?", "type": "yesno", "gold_exact": [["yes"]], "gold_documents": ["d"]}
     gold, _ = read_gold(lines(tmp_path / "gold.jsonl", question))
     assert (gold["q"].exact, dict(gold["q"].documents), gold["q"].type) == ((("yes",),), {"d": 1.0}, "yesno")
 
 
 @pytest.mark.parametrize("content", ["", "not gold\n", '{"no": "id"}\n'])
-def test_a_file_that_is_no_gold_says_what_was_expected(tmp_path, content):
+def test_a_file_without_gold_is_refused(tmp_path, content):
     (tmp_path / "gold.jsonl").write_text(content)
     with pytest.raises(InputError, match="expected gold in"):
         read_gold(tmp_path / "gold.jsonl")
 
 
-def test_an_empty_folder_says_what_was_expected(tmp_path):
+def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"expected answers\.jsonl or verdicts\.jsonl"):
         read_system(tmp_path, {})
 
 
-def test_systems_are_named_so_that_names_differ(tmp_path):
+def test_systems_get_distinct_names(tmp_path):
     for name in ("a/run", "b/run", "llama-3.1-8b", "llama-3.1-70b"):
         (tmp_path / name).mkdir(parents=True)
     assert system_names([tmp_path / "llama-3.1-8b"]) == ["llama-3.1-8b"]
@@ -122,7 +122,7 @@ def test_plain_answers_need_no_documents(tmp_path):
     assert len(given.problems) == 1
 
 
-def test_labels_and_vectors_of_ids_that_no_answer_has_are_problems(tmp_path):
+def test_labels_and_vectors_with_unknown_ids_are_reported(tmp_path):
     lines(tmp_path / "answers.jsonl", ANSWER)
     lines(tmp_path / "labels.jsonl", {"id": "q1", "correct": [True]}, {"id": "q9", "correct": [True]})
     lines(tmp_path / "scores.jsonl", {"id": "q8", "scores": {"x": 1}})
@@ -136,12 +136,12 @@ def test_labels_and_vectors_of_ids_that_no_answer_has_are_problems(tmp_path):
     assert {path.name for path in read.paths} == {"answers.jsonl", "labels.jsonl", "scores.jsonl"}
 
 
-def test_labels_alone_say_what_was_asked(tmp_path):
+def test_labels_alone_define_the_questions(tmp_path):
     given = read_system(tmp_path, {"labels": lines(tmp_path / "x.jsonl", {"id": "q1", "correct": [True]})})
     assert (list(items(given)), given.strays()) == (["q1"], [])
 
 
-def test_what_only_ranks_was_not_asked_for_answers(tmp_path):
+def test_a_ranking_alone_has_no_failed_answers(tmp_path):
     gold, _ = read_gold(lines(tmp_path / "gold.jsonl", {"id": "t1"}, {"id": "t2"}))
     ranked = items(read_system(lines(tmp_path / "run.txt", "t1 Q0 a 1 2.5 me"), {}), gold)
     assert [item.failed for item in ranked.values()] == [None, None]
@@ -149,7 +149,7 @@ def test_what_only_ranks_was_not_asked_for_answers(tmp_path):
     assert [bool(item.failed) for item in answered.values()] == [False, True]
 
 
-def test_an_explicit_empty_ranking_stands(tmp_path):
+def test_an_explicit_empty_ranking_is_kept(tmp_path):
     import vericite
 
     run = vericite.ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?", k=3)
@@ -158,7 +158,7 @@ def test_an_explicit_empty_ranking_stands(tmp_path):
     assert items(read_system(tmp_path, {}))[run.question.id].ranked == ()
 
 
-def test_vectors_that_cannot_be_used_cost_their_row_alone(tmp_path):
+def test_unusable_vectors_are_reported_and_skipped(tmp_path):
     lines(tmp_path / "answers.jsonl", ANSWER, {**ANSWER, "id": "q2"})
     vectors = np.ones((3, 2))
     vectors[1, 0] = np.nan
@@ -168,7 +168,7 @@ def test_vectors_that_cannot_be_used_cost_their_row_alone(tmp_path):
     assert [problem.line for problem in given.problems] == [2, 3]
 
 
-def test_names_are_as_many_as_systems(tmp_path):
+def test_each_system_needs_a_distinct_name(tmp_path):
     place = lines(tmp_path / "a.jsonl", ANSWER)
     with pytest.raises(InputError, match="expected a distinct name for"):
         read_systems([place, place], [], names=["a", "a"])
@@ -193,7 +193,7 @@ def answer(text: str, *documents: Document) -> Answer:
 
 @pytest.mark.parametrize("protocol", ["default", "alce", "bioace-document", "context(3)", "statements"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_verdicts_of_every_format_and_protocol_are_of_their_answers(path, protocol):
+def test_verdicts_match_their_answers_in_every_format_and_protocol(path, protocol):
     library, _ = load_documents(EXAMPLES / "formats" / "documents.jsonl")
     answers = [one for one in answers_in(path, documents=library) if isinstance(one, Answer)]
     assert answers
@@ -211,12 +211,12 @@ def test_verdicts_of_every_format_and_protocol_are_of_their_answers(path, protoc
         ("", "where this answer has ''"),
     ],
 )
-def test_another_text_is_told_by_its_sentences(now, said):
+def test_another_text_is_detected_by_its_sentences(now, said):
     (verdicts,) = checked([answer("Take 0.4 mg a day [1]. It helps [2].")])
     assert said in (verdict_mismatch(answer(now), verdicts) or "")
 
 
-def test_an_edit_that_keeps_the_sentences_words_in_their_order_is_told():
+def test_an_edit_that_keeps_the_words_is_detected():
     (verdicts,) = checked([answer("Take 4 mg of folic acid [1].")])
     assert verdict_mismatch(answer("Take 0.4 mg of folic acid [1]."), verdicts)
 
@@ -229,7 +229,7 @@ def test_the_same_words_from_other_documents_are_another_answer():
     )
 
 
-def test_verdicts_stand_where_the_documents_were_given_to_check_alone():
+def test_verdicts_match_if_only_check_had_the_documents():
     text = "Folic acid helps (PMID: 31535829). It does [1]."
     own = Document.from_text("d1", "It does.")
     cited = Document(id="pubmed", pmid="31535829", sections=Document.from_text("x", "Folic acid helps.").sections)
@@ -238,7 +238,7 @@ def test_verdicts_stand_where_the_documents_were_given_to_check_alone():
     assert verdict_mismatch(parse_answer("q", text, []), verdicts) is None
 
 
-def test_verdicts_by_rules_that_split_otherwise_are_held_to_words_alone():
+def test_verdicts_of_another_splitter_are_compared_by_words_only():
     before = answer("Take 0.4 mg a day [1]. It helps [2].")
     (verdicts,) = checked([before])
     parts = {**verdicts.provenance.parts, "splitter": "another.v1"}
@@ -248,7 +248,7 @@ def test_verdicts_by_rules_that_split_otherwise_are_held_to_words_alone():
     assert verdict_mismatch(now, older) is None
 
 
-def test_verdicts_of_another_answer_cost_that_answer_alone(tmp_path):
+def test_verdicts_of_another_answer_are_dropped(tmp_path):
     given = [
         {"id": id, "answer": "Folic acid helps [1].", "documents": [{"id": "d1", "text": "Folic acid helps."}]}
         for id in ("q1", "q2")
@@ -267,7 +267,7 @@ def test_verdicts_of_another_answer_cost_that_answer_alone(tmp_path):
     assert "vericite check" in str(problem)
 
 
-def test_runs_are_held_against_verdicts_that_lie_beside_them(tmp_path):
+def test_runs_are_compared_with_the_verdicts_next_to_them(tmp_path):
     import vericite
 
     run = vericite.ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?", k=3)

@@ -11,14 +11,14 @@ from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 
 
 @pytest.mark.parametrize("grade", ["0.5", "101", "-101", "many", "nan"])
-def test_a_grade_that_gold_cannot_have_costs_its_line_alone(tmp_path, grade):
+def test_an_invalid_grade_is_reported_and_skipped(tmp_path, grade):
     path, problems = tmp_path / "qrels", []
     path.write_text(f"t 0 a 1\nt 0 b {grade}\nt 0 c -1\n")
     assert dict(read_qrels(path, problems)["t"].documents) == {"a": 1.0, "c": -1.0}
     assert [problem.line for problem in problems] == [2]
 
 
-def test_a_document_judged_twice_keeps_its_first_grade_and_is_told(tmp_path):
+def test_a_repeated_document_keeps_its_first_grade_and_is_reported(tmp_path):
     path, problems = tmp_path / "qrels", []
     path.write_text("t 0 a 1\nt 0 a 2\nu 0 a 2\n")
     found = read_qrels(path, problems)
@@ -63,7 +63,7 @@ def test_ties_are_ordered_as_ir_measures_orders_them(tmp_path_factory, measure, 
 @pytest.mark.parametrize(
     "text", ["Aspirin prevents strokes in most of them.\n", '{"id": "q", "a": 1, "b": 2}\n', "", "a b c d e\n"]
 )
-def test_other_files_are_neither_run_nor_judgements(tmp_path, text):
+def test_other_files_are_not_trec_files(tmp_path, text):
     path = tmp_path / "x"
     path.write_text(text)
     assert not is_run(path)

@@ -1,4 +1,4 @@
-"""Figures that models compute of answers: written beside them, signed, taken up again, and never mixed."""
+"""Computed model scores: written next to the answers, signed, resumed, and never mixed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WORDS = ("aspirin", "stroke", "zinc", "colds", "adults", "mortality", "fever", "
 
 
 class Letters:
-    """Tokens are words, and their vectors the letters they have; counts the texts it is asked about."""
+    """Encodes words by their letters, and counts the texts."""
 
     signature = "letters@1"
 
@@ -61,7 +61,7 @@ class Letters:
 
 
 class Failing(LexicalJudge):
-    """Cannot judge one claim."""
+    """Fails on one claim."""
 
     signature = "failing.v1"
 
@@ -106,7 +106,7 @@ def scores_in(folder: Path, file: str = FILE) -> dict[str, ModelScores]:
     return {line.id: line for line in found}
 
 
-def test_what_is_computed_is_what_the_measure_then_reads(tmp_path: Path, gold: Path):
+def test_measures_read_the_computed_scores(tmp_path: Path, gold: Path):
     folder = folder_of(tmp_path / "run", range(5), {7: ""})
     done = bertscore([folder], gold, Letters())
     assert (done.answers, done.made, done.without, done.failed) == (5, 5, 1, 0)
@@ -132,7 +132,7 @@ def test_only_new_and_changed_answers_are_computed_again(tmp_path: Path, gold: P
     assert after["q2"] != before["q2"] and len(after) == 6
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_stopped_computation_is_resumed(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("vericite.experiment.compute.AT_ONCE", 4)
     whole, stopped = folder_of(tmp_path / "whole", range(20)), folder_of(tmp_path / "stopped", range(20))
     bertscore([whole], gold, Letters())
@@ -144,7 +144,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path, gold: Path, monkeypatch:
     assert scores_in(stopped) == scores_in(whole)
 
 
-def test_what_was_compared_before_is_known_in_another_folder(tmp_path: Path, gold: Path):
+def test_the_cache_is_shared_between_folders(tmp_path: Path, gold: Path):
     cache, model = tmp_path / "cache.sqlite", Letters()
     bertscore([folder_of(tmp_path / "one", range(4))], gold, model, cache)
     asked = len(model.asked)
@@ -174,7 +174,7 @@ def test_figures_of_two_models_are_not_mixed(tmp_path: Path, gold: Path):
     assert (folder / "features.npz").read_bytes() == b"mine"
 
 
-def test_answers_without_anything_to_compare_them_with_are_told(tmp_path: Path):
+def test_answers_without_references_are_counted(tmp_path: Path):
     folder = folder_of(tmp_path / "run", range(3))
     with pytest.raises(InputError, match="--gold"):
         compute_scores([folder], BertScores(Letters(), None), [])
@@ -182,12 +182,12 @@ def test_answers_without_anything_to_compare_them_with_are_told(tmp_path: Path):
         answer_folders([folder / "answers.jsonl"])
 
 
-def test_what_is_cut_is_counted(tmp_path: Path, gold: Path):
+def test_truncated_texts_are_counted(tmp_path: Path, gold: Path):
     folder = folder_of(tmp_path / "run", range(3), {1: "A long answer."})
     assert bertscore([folder], gold, Letters()).cut == 1
 
 
-def test_vectors_are_of_the_answer_and_the_first_reference(tmp_path: Path, gold: Path):
+def test_vectors_of_answer_and_first_reference_are_written(tmp_path: Path, gold: Path):
     folder = folder_of(tmp_path / "run", range(12))
     done = compute_features([folder], Letters(), [], gold)
     assert (done.answers, done.made) == (12, 12)
@@ -203,7 +203,7 @@ def test_vectors_are_of_the_answer_and_the_first_reference(tmp_path: Path, gold:
     assert figure.estimate.n == 12 and "features-by=mauve-features(letters@1)" in figure.signature
 
 
-def test_entailment_is_of_nuggets_else_of_a_references_sentences(tmp_path: Path):
+def test_claims_are_nuggets_or_reference_sentences(tmp_path: Path):
     nuggets = (GoldNugget(id="1", text="Zinc helps."), GoldNugget(id="2", text=" "))
     assert claims_of(Gold(id="q", ideal=("One. Two.",), nuggets=nuggets)) == ("Zinc helps.",)
     assert claims_of(Gold(id="q", ideal=("It fell. It rose then.", "Other."))) == ("It fell.", "It rose then.")
@@ -220,7 +220,7 @@ def test_entailment_is_the_mean_over_claims(tmp_path: Path):
     assert found.scores["claim_entailment"] == pytest.approx(0.45, abs=0.01)
 
 
-def test_a_judgement_that_failed_is_asked_for_again_and_no_figure(tmp_path: Path):
+def test_a_failed_judgement_is_retried_and_has_no_score(tmp_path: Path):
     folder = folder_of(tmp_path / "run", [1, 2])
     gold = lines(tmp_path / "gold.jsonl", [{"id": f"q{n}", "ideal": [f"Claim {n} holds."]} for n in (1, 2)])
     done = compute_scores([folder], Entailments(Failing("Claim 2 holds.")), [], gold)
@@ -249,9 +249,7 @@ main()
 
 
 @pytest.mark.slow
-def test_a_computation_killed_at_any_moment_goes_on(
-    run_cli, tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_killed_computation_is_resumed(run_cli, tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch):
     whole, killed = folder_of(tmp_path / "whole", range(40)), folder_of(tmp_path / "killed", range(40))
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "a"))
     assert run_cli("compute", "bertscore", str(whole), "--gold", str(gold)).code == 0

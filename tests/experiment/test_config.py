@@ -1,4 +1,4 @@
-"""An experiment's file: axes, further cells, values, samples, and what is refused."""
+"""The file of an experiment: axes, extra cells, values, samples and errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_cells_are_all_combinations_in_the_order_of_the_file(tmp_path: Path):
     assert len({cell.folder for cell in cells}) == 4
 
 
-def test_a_cell_has_another_folder_only_where_its_results_are_others(tmp_path: Path):
+def test_the_folder_changes_only_with_settings_that_affect_results(tmp_path: Path):
     before = Experiment.load(written(tmp_path, PLAIN)).expanded()
     faster = Experiment.load(written(tmp_path, PLAIN.replace("rerank: none}", "rerank: none}, llm: {rpm: 5}")))
     other = Experiment.load(written(tmp_path, PLAIN.replace("rerank: none", "rerank: none, by: bm25")))
@@ -46,7 +46,7 @@ def test_a_cell_has_another_folder_only_where_its_results_are_others(tmp_path: P
     assert not {cell.folder for cell in other.expanded()} & {cell.folder for cell in before}
 
 
-def test_further_cells_and_combinations_that_are_left_out(tmp_path: Path):
+def test_extra_cells_and_excluded_combinations(tmp_path: Path):
     more = """
 without: [{model: two, k: "5"}]
 cells: [{at: {model: one, k: all}, plan: {search: {k: 50}}}]
@@ -64,7 +64,7 @@ def test_several_sets_of_questions_are_an_axis(tmp_path: Path):
     assert experiment.questions_of(cells[-1]).source == "b.jsonl"
 
 
-def test_names_have_values(tmp_path: Path):
+def test_variables_are_substituted(tmp_path: Path):
     text = PLAIN.replace("corpus: demo", "corpus: $corpus") + "values: {corpus: demo}\n"
     path = written(tmp_path, text)
     assert Experiment.load(path).expanded()[0].plan.search.corpus == "demo"
@@ -75,7 +75,7 @@ def test_names_have_values(tmp_path: Path):
         Experiment.load(written(tmp_path, PLAIN.replace("corpus: demo", "corpus: $corpus")))
 
 
-def test_a_twin_says_only_what_is_otherwise(tmp_path: Path):
+def test_an_extending_file_overrides_fields(tmp_path: Path):
     written(tmp_path, PLAIN, "whole.yaml")
     twin = "extends: whole.yaml\nname: twin\nquestions: {sample: 2}\naxes: {model: {small: {}}}\n"
     experiment = Experiment.load(written(tmp_path, twin, "twin.yaml"))
@@ -94,12 +94,12 @@ def test_a_twin_says_only_what_is_otherwise(tmp_path: Path):
         ("name: small", "name: [", "expected a plan in JSON, TOML or YAML"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, expected: str):
+def test_errors_name_the_field(tmp_path: Path, old: str, new: str, expected: str):
     with pytest.raises(InputError, match=expected):
         Experiment.load(written(tmp_path, PLAIN.replace(old, new, 1))).expanded()
 
 
-def test_json_and_toml_do_as_well(tmp_path: Path):
+def test_json_and_toml_are_supported(tmp_path: Path):
     content = yaml.safe_load(PLAIN.replace("{3:", '{"3":').replace(" 5:", ' "5":'))
     assert len(Experiment.load(written(tmp_path, json.dumps(content), "e.json")).expanded()) == 4
 
@@ -112,7 +112,7 @@ def asked(count: int) -> list[Question]:
     ]
 
 
-def test_a_larger_sample_has_all_of_a_smaller_one_whatever_the_order_of_the_file():
+def test_a_larger_sample_includes_a_smaller_one():
     questions = asked(40)
     small, large = (QuestionsPlan.model_validate({"from": "f", "sample": n, "seed": 3}) for n in (10, 20))
     chosen = small.chosen(questions)

@@ -1,4 +1,4 @@
-"""Cells that share questions: each is as the run alone would be, and nothing is made twice."""
+"""Cells that share questions equal separate runs, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vericite.verify.judges.bundled import LexicalJudge
 
 
 def said_of(question: str) -> str:
-    """An answer that hangs on the question alone."""
+    """An answer that depends only on the question."""
     return f"The sources speak of {sum(map(ord, question)) % 97} cases [1]. They speak of others as well [2]."
 
 
@@ -80,7 +80,7 @@ def runs_of(folder: Path) -> dict[str, Run]:
 
 
 def untold(run: Run) -> Run:
-    """Without its times, and without what tells a reply that was asked for from one that was there."""
+    """The run without times, and without the difference between new and cached replies."""
     return run.model_copy(update={"seconds": {}, "answer": run.answer.model_copy(update={"spent": None})})
 
 
@@ -88,7 +88,7 @@ def finished(grid: Grid) -> list[CellOutcome]:
     return list(grid.run())
 
 
-def test_cells_that_share_are_as_runs_alone(questions: Path, server: ScriptedServer, tmp_path: Path):
+def test_cells_that_share_equal_separate_runs(questions: Path, server: ScriptedServer, tmp_path: Path):
     grid = Grid(experiment(questions, server.spec), tmp_path / "runs")
     outcomes = finished(grid)
     for cell, outcome in zip(grid.cells, outcomes, strict=True):
@@ -99,7 +99,7 @@ def test_cells_that_share_are_as_runs_alone(questions: Path, server: ScriptedSer
         assert runs_of(outcome.folder) == expected
 
 
-def test_what_cells_have_in_common_is_made_once(
+def test_shared_work_is_done_once(
     questions: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     judged: list[Pair] = []
@@ -127,7 +127,7 @@ def test_what_cells_have_in_common_is_made_once(
     assert record["packages"]["numpy"] and len(record["cells"]) == 12
 
 
-def test_a_finished_experiment_asks_for_nothing(questions: Path, server: ScriptedServer, tmp_path: Path):
+def test_a_finished_experiment_makes_no_calls(questions: Path, server: ScriptedServer, tmp_path: Path):
     made = experiment(questions, server.spec)
     finished(Grid(made, tmp_path / "runs"))
     before = len(server.arrivals)
@@ -136,7 +136,7 @@ def test_a_finished_experiment_asks_for_nothing(questions: Path, server: Scripte
     assert all(outcome.before == 8 and not outcome.counts.searched for outcome in again)
 
 
-def test_a_new_cell_takes_the_answers_that_other_cells_have(
+def test_a_new_cell_reuses_answers(
     questions: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     made = experiment(questions, server.spec)
@@ -150,9 +150,7 @@ def test_a_new_cell_takes_the_answers_that_other_cells_have(
     assert sum(outcome.counts.answered for outcome in outcomes) == 0
 
 
-def test_another_configuration_says_which_cells_it_touches(
-    run_cli, questions: Path, server: ScriptedServer, tmp_path: Path
-):
+def test_changes_of_the_configuration_are_reported(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     made = experiment(questions, server.spec, sample=3)
     file, folder = tmp_path / "e.json", str(tmp_path / "runs")
 
@@ -177,7 +175,7 @@ def test_another_configuration_says_which_cells_it_touches(
     assert "another than before" not in run(content).err
 
 
-def test_two_processes_on_one_folder_are_refused(run_cli, questions: Path, tmp_path: Path):
+def test_a_second_process_in_a_folder_is_refused(run_cli, questions: Path, tmp_path: Path):
     made = experiment(questions, None, sample=1)
     file, folder = tmp_path / "e.json", tmp_path / "runs"
     file.write_text(made.model_dump_json(by_alias=True))
@@ -193,7 +191,7 @@ def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_pat
     assert printed.code == 2 and "expected" in printed.err and "questions.jsonl" in printed.err
 
 
-def test_a_dry_run_tells_what_the_run_then_takes(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
+def test_a_dry_run_estimates_the_cost_of_the_run(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     file, folder = tmp_path / "e.json", tmp_path / "runs"
     file.write_text(experiment(questions, server.spec, sample=12).model_dump_json(by_alias=True))
     command = ("run", str(file), "--to", str(folder))
@@ -215,7 +213,7 @@ def test_a_dry_run_tells_what_the_run_then_takes(run_cli, questions: Path, serve
     assert float(completion) == pytest.approx(used["completion"], rel=0.1)
 
 
-def test_a_dry_run_of_the_command_asks_nobody(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
+def test_a_dry_run_makes_no_calls(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     file = tmp_path / "e.json"
     made = experiment(
         questions,
@@ -251,8 +249,8 @@ def test_a_question_that_failed_is_asked_again(questions: Path, server: Scripted
     assert len(runs_of(next((tmp_path / "runs" / "cells").iterdir()))) == 4
 
 
-def test_answers_are_given_out_as_they_come(questions: Path, server: ScriptedServer, tmp_path: Path):
-    """What is kept of a cell while another question still waits for its reply."""
+def test_answers_are_written_as_they_arrive(questions: Path, server: ScriptedServer, tmp_path: Path):
+    """Answers are stored while another question still waits for its reply."""
     made = experiment(questions, server.spec, sample=8, axes={"k": {"2": {"search": {"k": 2}}}})
     grid = Grid(made.model_copy(update={"plan": {**made.plan, "llm": {"concurrency": 1}}}), tmp_path / "runs")
     seen: list[int] = []
@@ -263,8 +261,8 @@ def test_answers_are_given_out_as_they_come(questions: Path, server: ScriptedSer
     assert seen[0] < 8 and len(seen) == 8, time.monotonic() - began
 
 
-def test_cells_over_other_documents_share_no_evidence(questions: Path, tmp_path: Path):
-    """Two corpora that are ranked alike: the signature of what ranks them is the same."""
+def test_cells_with_other_documents_do_not_share_evidence(questions: Path, tmp_path: Path):
+    """Two corpora with the same signature of the retriever."""
     axes = {}
     for name in ("one", "other"):
         path = tmp_path / f"{name}.jsonl"
@@ -283,9 +281,7 @@ def test_cells_over_other_documents_share_no_evidence(questions: Path, tmp_path:
         assert not outcome.counts.search_shared
 
 
-def test_a_table_tells_tokens_also_of_answers_that_came_from_another_cell(
-    run_cli, questions: Path, server: ScriptedServer, tmp_path: Path
-):
+def test_a_table_counts_tokens_of_shared_answers(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     judges = {name: {"check": {"protocol": name, "judge": "lexical"}} for name in ("vericite", "default")}
     axes = {"shots": {str(k): {"search": {"k": k}} for k in (2, 4)}, "judge": judges}
     finished(Grid(experiment(questions, server.spec, sample=4, axes=axes), tmp_path / "runs"))

@@ -1,4 +1,4 @@
-"""An experiment that dies at any moment goes on, asks for no reply twice, and ends as it would have."""
+"""A killed experiment is resumed without repeated calls and has the same result."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ pytestmark = pytest.mark.slow
 SAMPLE, DEPTHS, KILLS, CONCURRENCY = 30, (2, 4, 6), 10, 2
 CALLS = SAMPLE * len(DEPTHS)
 JUST_NOW = 0.05
-"""Seconds before a kill in which a reply may have been sent and not yet been kept."""
+"""Seconds before a kill in which a reply may have been sent but not stored."""
 
 
 class Recording:
-    """Answers slowly, and knows when it had sent which reply to its end."""
+    """Answers slowly, and records when each reply was sent."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[float, str]] = []
@@ -80,11 +80,11 @@ def runs_in(folder: Path) -> dict[str, dict[str, Run]]:
 
 
 def untold(run: Run) -> Run:
-    """Without its times, and without what tells a reply that was asked for from one that was there."""
+    """The run without times, and without the difference between new and cached replies."""
     return run.model_copy(update={"seconds": {}, "answer": run.answer.model_copy(update={"spent": None})})
 
 
-def test_an_experiment_killed_at_random_goes_on_and_asks_for_nothing_twice(tmp_path: Path):
+def test_a_killed_experiment_is_resumed_without_repeated_calls(tmp_path: Path):
     with ScriptedServer() as server:
         recording = server.default = Recording()
         path = experiment(tmp_path, server.spec)

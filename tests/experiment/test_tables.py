@@ -1,4 +1,4 @@
-"""Tables: figures in their places, the paper's beside them, and forms that hold any text."""
+"""Tables: our figures, the paper's figures, and output formats with any text."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_layouts_of_ours_can_be_read_and_measured(name: str):
+def test_bundled_layouts_are_valid(name: str):
     layout = Layout.load(name)
     assert all(measures_named([column.measure]) for column in layout.columns)
     columns = {column.name for column in layout.columns}
@@ -79,7 +79,7 @@ def test_layouts_of_ours_can_be_read_and_measured(name: str):
         assert row.figures.keys() <= columns and row.at.keys() <= axes
 
 
-def test_a_table_has_figures_with_intervals_and_the_papers_beside(run_cli, folder: Path):
+def test_a_table_has_our_figures_and_those_of_the_paper(run_cli, folder: Path):
     printed = run_cli("table", str(folder / "runs"), "--layout", str(folder / "layout.toml"), "--draws", "100")
     assert printed.code == 0, printed.err
     first, second = [line for line in printed.out.splitlines() if line.startswith("100% of_it & more  ")]
@@ -89,7 +89,7 @@ def test_a_table_has_figures_with_intervals_and_the_papers_beside(run_cli, folde
     assert "k 4" in printed.out
 
 
-def test_all_forms_say_the_same(folder: Path):
+def test_all_formats_have_the_same_content(folder: Path):
     table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
     heads, rows = lines_of(table)
     assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
@@ -119,7 +119,7 @@ def test_all_comparisons_are_corrected_together(folder: Path, compared: Layout):
 
 
 def twice_judged(folder: Path) -> list[RunCell]:
-    """The cells as two judges would have them: the same answers and documents, and other verdicts of the second."""
+    """Cells of two judges, with the same answers and documents but different verdicts."""
     cells = read_cells([folder / "runs"], [])
 
     def stricter(item: Item) -> Item:
@@ -133,7 +133,7 @@ def twice_judged(folder: Path) -> list[RunCell]:
     return [RunCell({**one.at, "judge": judge}, one.system) for judge, made in pairs for one in made]
 
 
-def test_what_does_not_depend_on_the_judge_is_tested_once(folder: Path, compared: Layout):
+def test_measures_without_verdicts_are_compared_once_for_all_judges(folder: Path, compared: Layout):
     table = make_table(twice_judged(folder), compared)
     assert len(table.rows) == 4
     tests = [(one.name, one.found.phrase.measure, len(one.places)) for one in table.comparisons]
@@ -152,7 +152,7 @@ def test_what_does_not_depend_on_the_judge_is_tested_once(folder: Path, compared
     assert len(across.comparisons) == 3
 
 
-def test_latex_has_the_columns_asked_for_a_label_and_one_footnote_a_mark(folder: Path, compared: Layout):
+def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout):
     table = make_table(read_cells([folder / "runs"], []), compared)
     tests = [one.found.test._replace(p=p) for one, p in zip(table.comparisons, (0.001, 0.04), strict=True)]
     found = [replace(one.found, test=test) for one, test in zip(table.comparisons, tests, strict=True)]
@@ -178,14 +178,14 @@ def test_latex_has_the_columns_asked_for_a_label_and_one_footnote_a_mark(folder:
     ]
 
 
-def test_the_same_system_has_the_papers_figure_alone(folder: Path):
+def test_a_system_of_the_paper_gets_its_own_figure(folder: Path):
     path = folder / "runs" / "experiment.json"
     path.write_text(path.read_text().replace("100% of_it & more", "B"))
     table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
     assert [row[4] for row in lines_of(table)[1]] == [".500", "-"]
 
 
-def test_rows_of_the_paper_can_stand_below_ours(folder: Path):
+def test_rows_of_the_paper_can_be_listed_below_ours(folder: Path):
     text = LAYOUT.replace("compare =", "listed = true\ncompare =")
     (folder / "layout.toml").write_text(text, encoding="utf-8")
     rows = lines_of(make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml"))))[1]
@@ -193,7 +193,7 @@ def test_rows_of_the_paper_can_stand_below_ours(folder: Path):
     assert rows[2][2:5] == ["-", "-", ".750"]
 
 
-def test_what_is_no_layout_is_named(tmp_path: Path):
+def test_an_invalid_layout_is_refused(tmp_path: Path):
     with pytest.raises(UnknownNameError, match="vericite-2"):
         Layout.load("vericite-22")
     path = tmp_path / "l.toml"
@@ -203,7 +203,7 @@ def test_what_is_no_layout_is_named(tmp_path: Path):
             Layout.load(str(path))
 
 
-def test_folders_without_runs_are_named(run_cli, tmp_path: Path):
+def test_folders_without_runs_are_refused(run_cli, tmp_path: Path):
     printed = run_cli("table", str(tmp_path))
     assert printed.code == 2 and "expected --layout" in printed.err
     (tmp_path / "experiment.json").write_text("{}")
@@ -214,7 +214,7 @@ def test_folders_without_runs_are_named(run_cli, tmp_path: Path):
 @pytest.mark.parametrize(
     "path", sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml")), ids=lambda it: it.stem
 )
-def test_ready_experiments_can_be_read(path: Path):
+def test_bundled_experiments_are_valid(path: Path):
     pytest.importorskip("yaml")
     from vericite.experiment.config import Experiment
 
@@ -227,7 +227,7 @@ def test_ready_experiments_can_be_read(path: Path):
     assert set(cells[0].at) >= set(layout.across)
 
 
-def test_a_table_tells_of_questions_that_failed_and_of_evidence_that_was_not_seen(folder: Path):
+def test_a_table_warns_about_failed_questions_and_truncated_evidence(folder: Path):
     def worse(item: Item) -> Item:
         assert item.answer is not None and item.ranked
         first, *others = item.ranked

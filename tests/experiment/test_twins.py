@@ -1,4 +1,4 @@
-"""Offline twins of ready experiments, run over small files that are written here: full text and MedRAG's retrievers."""
+"""Offline versions of bundled experiments over small files: full text and MedRAG's retrievers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ARTICLE = """<article article-type="research-article"><front><article-meta>
 
 
 def bioasq(path: Path) -> Path:
-    """Questions in BioASQ's form, of which half are answered in the bodies of articles alone."""
+    """Questions in BioASQ's format, half of which are answered only in the full text of articles."""
     rows = [
         {
             "id": f"{drug}-{number}",

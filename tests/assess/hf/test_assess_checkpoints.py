@@ -1,4 +1,4 @@
-"""Checkpoints in BioACE's places, end to end on tiny random ones: embedders, encoders and adapters that label."""
+"""BioACE's methods with tiny random checkpoints: embedders, encoders and adapters."""
 
 from __future__ import annotations
 

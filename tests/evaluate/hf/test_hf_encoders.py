@@ -120,7 +120,7 @@ def test_a_layer_is_named_or_the_one_that_bert_score_takes(
             load_token_encoder(f"hf:{folder}#{layer}")
 
 
-def test_of_a_decoder_the_last_token_stands_for_a_text(decoder: Path):
+def test_a_decoder_encodes_a_text_by_its_last_token(decoder: Path):
     encoder = load_text_encoder(f"hf:{decoder}")
     found = encoder.embed([*TEXTS, LONG])
     tokenizer = transformers.AutoTokenizer.from_pretrained(decoder)
@@ -133,7 +133,7 @@ def test_of_a_decoder_the_last_token_stands_for_a_text(decoder: Path):
     assert "(last, " in encoder.signature
 
 
-def test_of_an_encoder_it_is_the_mean_of_all(checkpoints: Mapping[str, Path]):
+def test_an_encoder_encodes_a_text_by_the_mean(checkpoints: Mapping[str, Path]):
     assert "(mean, " in load_text_encoder(f"hf:{checkpoints['bert']}").signature
 
 

@@ -56,11 +56,11 @@ def asked(type, right, said=None, text=None, **gold):
         ("", None),
     ],
 )
-def test_yes_no_and_maybe_are_read_only_where_a_mark_follows_the_first_word(text, read):
+def test_a_closed_answer_needs_punctuation_after_the_first_word(text, read):
     assert closed_answer(Item("q", parse_answer("q", text, ()))) == read
 
 
-def test_a_stated_exact_answer_goes_before_the_text_and_a_refusal_says_nothing():
+def test_an_exact_answer_overrides_the_text():
     text = parse_answer("q", "No, it does not.", ())
     assert closed_answer(Item("q", text, exact=(("Yes.",),))) == "yes"
     assert closed_answer(Item("q", text, exact=())) == ""
@@ -84,7 +84,7 @@ def test_a_factoid_is_ranked_as_in_bioasq():
         FactoidLenient(0)
 
 
-def test_a_list_is_counted_as_in_bioasq_and_an_entry_said_twice_is_right_once():
+def test_a_repeated_list_entry_is_correct_once():
     right = ["ACE", ("AGTR1", "AT1R"), "REN", "AGT"]
     items = [asked("list", right, ["ace", "AT1R", "AGTR1", "TP53", "MAS1"]), asked("list", right, [])]
     assert ListPrecision().of(items) == [(2 / 5, 1.0), (0.0, 1.0)]
@@ -93,7 +93,7 @@ def test_a_list_is_counted_as_in_bioasq_and_an_entry_said_twice_is_right_once():
 
 
 def bioasq_list(given, right):
-    """Precision and recall of a list as BioASQ's program counts them, entries without synonyms."""
+    """Precision and recall of a list as in BioASQ's program, without synonyms."""
     left, hits = list(right), 0
     for name in given:
         if name in left:
@@ -109,13 +109,13 @@ def bioasq_list(given, right):
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=5), st.lists(st.sampled_from("abc"), min_size=1, max_size=5))
-def test_gold_entries_that_stand_twice_count_as_in_bioasqs_program(given, right):
+def test_repeated_gold_entries_count_as_in_bioasqs_program(given, right):
     item = asked("list", right, given)
     found = ListPrecision().parts(item)[0], ListRecall().parts(item)[0]
     assert found == pytest.approx(bioasq_list(given, right), abs=1e-12)
 
 
-def test_an_answer_is_not_asked_to_say_twice_what_the_gold_has_twice():
+def test_a_repeated_gold_entry_needs_only_one_answer():
     item = asked("list", ["ACE", "ace", "REN"], ["ACE", "REN"])
     assert ListRecall().parts(item) == ListF1().parts(item) == (1.0, 1.0)
 
@@ -140,7 +140,7 @@ thirds = st.sampled_from(["yes", "no", "maybe", "unclear"])
 
 
 @given(st.lists(st.tuples(labels, thirds), min_size=1, max_size=30))
-def test_yes_no_measures_are_those_of_scikit_learn(pairs):
+def test_yes_no_measures_agree_with_scikit_learn(pairs):
     items = [asked("yesno", [right], [said]) for right, said in pairs]
     right, said = zip(*pairs, strict=True)
     assert figure(YesNoAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
@@ -152,7 +152,7 @@ def test_yes_no_measures_are_those_of_scikit_learn(pairs):
 
 
 def bioasq(pairs):
-    """Accuracy and macro F1 as BioASQ's program counts them: a wrong answer is a miss of both labels."""
+    """Accuracy and macro F1 as in BioASQ's program: a wrong answer is an error for both labels."""
     right = {label: sum(gold == said == label for gold, said in pairs) for label in ("yes", "no")}
     wrong = sum(gold != said for gold, said in pairs)
     f1 = [2 * hits / (2 * hits + wrong) if hits + wrong else 0.0 for hits in right.values()]
@@ -187,7 +187,7 @@ def test_hedging_does_not_pay():
 
 
 @given(st.lists(st.tuples(thirds, thirds), min_size=1, max_size=30))
-def test_category_measures_are_those_of_scikit_learn(pairs):
+def test_category_measures_agree_with_scikit_learn(pairs):
     items = [asked(None, [], [said], category=right) for right, said in pairs]
     right, said = zip(*pairs, strict=True)
     assert figure(CategoryAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
@@ -201,7 +201,7 @@ def test_category_measures_are_those_of_scikit_learn(pairs):
         assert found is None
 
 
-def test_classes_of_ones_own_are_named_in_the_measure():
+def test_the_classes_can_be_set():
     measure = parse_measure(
         "CategoryMacroF1(classes='supports,refutes,not told')", {"CategoryMacroF1": CategoryMacroF1}
     )
@@ -213,7 +213,7 @@ def test_classes_of_ones_own_are_named_in_the_measure():
         CategoryMacroF1(classes="yes,yes")
 
 
-def test_a_refusal_is_missing_or_wrong_as_is_asked_for_and_always_told_apart():
+def test_a_refusal_is_missing_or_wrong_as_requested():
     gold = Gold(id="q", type="yesno", exact=(("yes",),))
     refused = parse_answer("q", "ANSWER UNAVAILABLE", ()).model_copy(update={"insufficient": True})
     failed = refused.model_copy(update={"insufficient": False, "claims": (), "text": "", "failed": "no reply"})
@@ -226,7 +226,7 @@ def test_a_refusal_is_missing_or_wrong_as_is_asked_for_and_always_told_apart():
     assert said == [(1.0, 1.0), (0.0, 1.0), None]
 
 
-def test_the_text_is_read_for_a_category_only_where_texts_begin_with_it():
+def test_only_yes_no_and_maybe_are_read_from_the_text():
     assert CategoryAccuracy().parts(asked(None, [], text="Yes, it does.", category="yes")) == (1.0, 1.0)
     assert CategoryAccuracy().parts(asked(None, [], text="Yes, it does.", category="supports")) is None
     assert CategoryAccuracy().parts(asked(None, ["maybe"], text="No, it does not.")) == (0.0, 1.0)
@@ -248,7 +248,7 @@ def test_an_exact_match_is_one_after_normalisation(said, right, same):
 
 
 @given(st.text())
-def test_normalising_twice_changes_nothing_more_than_once(text):
+def test_normalising_is_idempotent(text):
     assert normalised(normalised(text)) == normalised(normalised(normalised(text)))
     assert normalised(text) == normalised(text.upper().lower()) or text.lower() != text.upper().lower()
 
@@ -274,7 +274,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("kind", "type"), TYPED)
-def test_wrong_missing_and_no_question_of_a_measure_are_told_apart(kind, type):
+def test_wrong_missing_and_other_types_are_distinguished(kind, type):
     measure = kind()
     nothing = (0.0,) * measure.width
     others = [asked(other, RIGHT[other], SAID[other]) for other in RIGHT if other != type]

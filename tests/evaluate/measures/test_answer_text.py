@@ -1,4 +1,4 @@
-"""What an answer says as a text, beside the reference packages."""
+"""Measures of an answer's text, compared with the reference packages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def item(text: str, *ideal: str) -> Item:
 @pytest.mark.parametrize(("measure", "kind"), KINDS)
 @pytest.mark.parametrize("stem", [True, False])
 @pytest.mark.parametrize(("figure", "field"), [("f1", "fmeasure"), ("precision", "precision"), ("recall", "recall")])
-def test_rouge_is_that_of_rouge_score_over_the_text_without_markers(measure, kind, stem, figure, field):
+def test_rouge_agrees_with_rouge_score_without_markers(measure, kind, stem, figure, field):
     found = item("Losartan slows brain atrophies [1]. It was well tolerated [1, 2].", *REFERENCES)
     said = "Losartan slows brain atrophies. It was well tolerated."
     scorer = rouge_scorer.RougeScorer([kind], use_stemmer=stem)
@@ -69,7 +69,7 @@ def test_the_longest_common_subsequence_is_that_of_rouge_score(said, right):
 
 
 @pytest.mark.parametrize(("measure", "kind"), KINDS)
-def test_no_answer_and_no_reference_are_missing_and_no_overlap_is_0(measure, kind):
+def test_missing_texts_are_missing_and_no_overlap_is_zero(measure, kind):
     assert measure().parts(item("Aspirin helps.", "Nothing known")) == (0.0, 1.0)
     assert measure().parts(item("Aspirin helps.")) is None
     assert measure().parts(item("", "Nothing known")) is None
@@ -79,19 +79,19 @@ def test_no_answer_and_no_reference_are_missing_and_no_overlap_is_0(measure, kin
     assert measure().parts(Item("q", refused, gold=Gold(id="q", ideal=REFERENCES))) is None
 
 
-def test_a_reference_in_a_script_that_rouge_score_drops_is_none():
+def test_a_reference_in_an_unsupported_script_is_ignored():
     assert Rouge1().parts(item("Aspirin helps.", "阿司匹林")) is None
     assert Rouge1().parts(item("Aspirin helps.", "阿司匹林", "Aspirin helps")) == (1.0, 1.0)
     assert Rouge1().parts(item("阿司匹林.", "Aspirin helps")) == (0.0, 1.0)
     assert RougeL().parts(item("阿司匹林.", "Aspirin helps")) == (0.0, 1.0)
 
 
-def test_of_several_references_the_one_with_the_best_f1_is_taken_whatever_the_figure():
+def test_the_reference_with_the_best_f1_is_used_for_every_figure():
     found = item("Losartan slows brain atrophy.", "Losartan", "Losartan slows brain atrophy in mice")
     assert Rouge1(figure="recall").parts(found) == pytest.approx((4 / 6, 1.0), abs=1e-9)
 
 
-def test_a_rouge_says_its_parameters_where_they_are_not_the_usual():
+def test_the_repr_shows_parameters_without_default_values():
     assert str(Rouge2()) == "Rouge2"
     assert str(RougeL(figure="recall", stem=False)) == "RougeL(figure='recall', stem=False)"
     with pytest.raises(InputError, match="expected figure of Rouge1 to be one of 'f1', 'precision', 'recall'"):
@@ -130,13 +130,13 @@ def test_an_exact_answer_and_one_known_by_its_verdicts_are_answers():
     assert AnsweredRate().of(items) == [(1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
 
 
-def test_of_a_system_whose_answers_are_not_known_nothing_is_said():
+def test_the_answered_rate_is_missing_if_answers_are_unknown():
     items = [Item("a", ranked=("d1",)), Item("b", labels=Labels(id="b")), Item("c", gold=Gold(id="c"))]
     assert AnsweredRate().of(items) == [None, None, None]
     assert AnsweredRate().of([*items, Item("d", failed="timeout")]) == [(0.0, 1.0)] * 4
 
 
-def test_of_texts_of_hundreds_of_words_the_longest_common_subsequence_is_that_of_rouge_score():
+def test_long_texts_have_the_longest_common_subsequence_of_rouge_score():
     text = " ".join(f"Sentence {n} says that protein p{n % 17} binds receptors in {n} patients." for n in range(40))
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=True)
     for start, end in ((0, 900), (7, 1800), (500, len(text))):
@@ -147,7 +147,7 @@ def test_of_texts_of_hundreds_of_words_the_longest_common_subsequence_is_that_of
             assert RougeL(figure=figure).parts(item(said, right)) == pytest.approx((field, 1.0), abs=1e-9)
 
 
-def test_many_systems_beside_the_same_references_are_scored_as_each_by_itself():
+def test_systems_with_shared_references_score_the_same_as_alone():
     text = " ".join(f"Sentence {n} says that protein p{n % 17} binds receptors in {n} patients." for n in range(15))
     golds = [Gold(id=str(n), ideal=(text[n : 900 + n], text[5 * n :])) for n in range(10)]
     runs = [[Item(g.id, parse_answer(g.id, text[s:], ()), gold=g) for g in golds] for s in range(5)]
@@ -160,7 +160,7 @@ def test_many_systems_beside_the_same_references_are_scored_as_each_by_itself():
         assert None not in parts and parts == [RougeL().parts(one) for one in reversed(run)][::-1]
 
 
-def test_without_its_package_a_measure_says_what_to_install():
+def test_a_missing_package_is_reported_with_the_extra_to_install():
     code = """
 import sys
 for name in ("rouge_score", "ir_measures", "sklearn.cluster", "sklearn.decomposition"):
@@ -210,7 +210,7 @@ def test_mauve_of_histograms_is_that_of_mauve_text(references, answers, plain, s
 
 
 def vectors(counts):
-    """Crowds far from one another, so that any k-means finds the same."""
+    """Well-separated clusters, which any k-means finds."""
     rows = []
     for axis, count in enumerate(counts):
         for number in range(count):
@@ -235,7 +235,7 @@ def test_mauve_of_vectors_is_that_of_mauve_text():
         assert 0 <= estimate.low < estimate.value < estimate.high <= 1
 
 
-def test_mauve_is_1_where_both_fill_the_cells_alike_and_undefined_over_nothing():
+def test_mauve_is_1_for_equal_histograms_and_undefined_without_texts():
     assert MAUVE().statistic(np.array([5.0, 5.0, 5.0, 5.0])) == pytest.approx(1.0, abs=1e-12)
     for measure in (MAUVE(), MAUVE(smoothed=True)):
         with np.errstate(all="ignore"):
@@ -248,7 +248,7 @@ cells = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 
 
 @given(cells, cells)
-def test_mauve_lies_between_0_and_1_and_is_the_same_with_sides_changed(references, answers):
+def test_mauve_is_symmetric_and_between_0_and_1(references, answers):
     measure = MAUVE()
     found = measure.statistic(np.array([*references, *answers], dtype=np.float64))
     turned = measure.statistic(np.array([*answers, *references], dtype=np.float64))
@@ -256,7 +256,7 @@ def test_mauve_lies_between_0_and_1_and_is_the_same_with_sides_changed(reference
     assert found == pytest.approx(turned, abs=1e-9)
 
 
-def test_a_question_without_vectors_is_missing_and_moves_nothing():
+def test_a_question_without_vectors_is_missing():
     items = crowds((12, 8, 14, 6), (5, 15, 9, 11))
     with_gaps = [Item("a"), *items, Item("b")]
     parts = MAUVE().of(with_gaps)
@@ -268,7 +268,7 @@ def test_a_question_without_vectors_is_missing_and_moves_nothing():
     assert (nobody.value, nobody.n, nobody.missing) == (None, 0, 1)
 
 
-def test_systems_that_are_compared_share_their_cells():
+def test_compared_systems_share_their_clusters():
     first, second = crowds((12, 8, 14, 6), (5, 15, 9, 11)), crowds((12, 8, 14, 6), (12, 8, 14, 6))
     one, other = MAUVE().of_each([first, second])
     references = [np.array(row)[: len(row) // 2] for row in one], [np.array(row)[: len(row) // 2] for row in other]
@@ -277,7 +277,7 @@ def test_systems_that_are_compared_share_their_cells():
     assert MAUVE().statistic(np.sum(one, axis=0)) == pytest.approx(0.8923199650264417, abs=1e-9)
 
 
-def test_cells_are_as_many_as_asked_for_and_no_more_than_different_vectors():
+def test_the_number_of_clusters_is_limited_by_distinct_vectors():
     items = crowds((12, 8, 14, 6), (5, 15, 9, 11))
     assert len(MAUVE(buckets=7).of(items)[0]) == 14
     assert len(MAUVE(buckets=500).of(items)[0]) < 2 * 500
@@ -286,7 +286,7 @@ def test_cells_are_as_many_as_asked_for_and_no_more_than_different_vectors():
         MAUVE(buckets=0)
 
 
-def test_vectors_that_do_not_fit_are_refused():
+def test_vectors_of_different_lengths_are_refused():
     with pytest.raises(InputError, match="the same length"):
         Features(np.ones(3), np.ones(4))
     with pytest.raises(InputError, match="finite"):
@@ -318,7 +318,7 @@ def test_a_refusal_has_no_stored_figure():
     assert BERTScore().parts(Item("q", refused, scores={"bertscore_f1": 0.7})) is None
 
 
-def test_a_stored_figure_is_called_by_its_name():
+def test_a_stored_score_needs_a_name():
     assert str(ModelScore(score="faithfulness", better="less")) == "ModelScore(score='faithfulness', better='less')"
     assert ModelScore(score="x").higher_is_better is None
     assert ModelScore(score="x", better="less").higher_is_better is False

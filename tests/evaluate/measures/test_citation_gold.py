@@ -1,4 +1,4 @@
-"""Citations against gold and labels, by hand and beside scikit-learn."""
+"""Citation measures against gold and labels: worked examples, and comparison with scikit-learn."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DOCUMENTS = [f"d{number}" for number in range(1, 6)]
 
 
 def answered(id: str, *cited: str) -> Answer:
-    """Sentences that cite what is named, as in ``d1 d2``; ``9`` is a marker without a document."""
+    """An answer whose sentences cite the named documents, as in ``d1 d2``; ``9`` is a marker without a document."""
     text = "".join("Said. " for _ in cited)
     claims = [
         Claim(
@@ -114,7 +114,7 @@ def test_a_worked_example(measure: Measure, expected: float):
     assert figure(measure, TWO) == pytest.approx(expected, abs=1e-9)
 
 
-def test_each_marker_that_points_at_nothing_is_cited_and_wrong():
+def test_markers_without_a_document_count_as_wrong_citations():
     dangling = item("a", ("d1 8 9", "9"), {0: "d1", 1: "d2"})
     assert CitationPrecision().parts(dangling) == (1 / 3 + 0, 2)
     assert CitationPrecision(level="article").parts(dangling) == (1 / 3, 1)
@@ -138,7 +138,7 @@ def test_a_refusal_and_an_answer_without_a_sentence_are_missing():
                 assert kind(level=level).parts(Item("a", answer=none, gold=said.gold)) is None
 
 
-def test_gold_of_a_sentence_that_the_answer_does_not_have_is_of_another_answer():
+def test_gold_for_a_missing_sentence_belongs_to_another_answer():
     other = item("a", ("d1",), {0: "d1", 1: "d2"})
     for kind in CITATION_GOLD_KINDS:
         assert kind().parts(other) is None
@@ -146,7 +146,7 @@ def test_gold_of_a_sentence_that_the_answer_does_not_have_is_of_another_answer()
     assert CitationRecall(level="article").parts(other) == (1 / 2, 1)
 
 
-def test_gold_that_names_no_sentence_leaves_nothing_to_count():
+def test_gold_without_sentences_leaves_nothing_to_count():
     nothing = item("a", ("d1",), {})
     for kind in CITATION_GOLD_KINDS:
         assert kind().parts(nothing) == (0, 0)
@@ -158,7 +158,7 @@ def test_gold_that_names_no_sentence_leaves_nothing_to_count():
 
 
 def matrices(items: list[Item]) -> tuple[np.ndarray, np.ndarray]:
-    """What each sentence in the gold ought to cite and cites, one column a document."""
+    """Gold and cited documents of each sentence [sentences, documents]."""
     gold, cited = [], []
     for one in items:
         assert one.answer and one.gold
@@ -175,7 +175,7 @@ questions = st.lists(st.lists(st.tuples(sets, sets), min_size=1, max_size=4), mi
 
 @settings(max_examples=25, deadline=None)
 @given(questions)
-def test_figures_are_those_of_scikit_learn(drawn):
+def test_citation_scores_agree_with_scikit_learn(drawn):
     from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
     items = [
@@ -216,7 +216,7 @@ def test_exact_match_is_never_above_f1_and_f1_lies_between_precision_and_recall(
             assert min(precision, recall) - 1e-12 <= f1 <= max(precision, recall) + 1e-12
 
 
-def test_a_measure_refuses_a_word_it_does_not_know():
+def test_an_unknown_parameter_value_is_refused():
     with pytest.raises(InputError, match="expected level of CitationF1 to be one of 'sentence', 'article'"):
         CitationF1(level="document")
     assert str(CitationF1(level="article", average="micro")) == "CitationF1(level='article', average='micro')"
@@ -236,14 +236,14 @@ def citing(*cited: tuple[int, ...]) -> Answer:
 
 
 def labelled(*told: tuple[int, str, str], sentences=None) -> Labels:
-    """Of each sentence and document what it is: s(upports), c(ontradicts), n(eutral) or i(rrelevant)."""
+    """Labels by sentence and document: s(upports), c(ontradicts), n(eutral) or i(rrelevant)."""
     names = {"s": "supports", "c": "contradicts", "n": "neutral", "i": "irrelevant"}
     judged = tuple(CitationJudgement(sentence=at, document=id, label=names[word]) for at, id, word in told)
     return Labels(id="a", citations=judged, sentences=sentences)
 
 
 def checked(answer: Answer, told: dict[tuple[int, int], str]) -> CheckedAnswer:
-    """Of each sentence and marker what the judge says; ``?`` is abstained from, ``!`` failed."""
+    """Verdicts by sentence and marker; ``?`` is an abstention, ``!`` a failure."""
     verdicts: list[Verdict] = []
     failures: list[VerificationFailure] = []
     for (place, marker), word in told.items():
@@ -329,19 +329,19 @@ VERDICTS = {
         (VERDICTS | {(1, 3): "irrelevant", (3, 4): "dangling"}, 2 / 4, 2 / 5, 0),
     ],
 )
-def test_by_verdicts_it_is_the_judges_word_that_counts(told, coverage, support, contradict):
+def test_source_verdicts_uses_the_judge(told, coverage, support, contradict):
     items = [Item("a", answer=FIRST, checked=checked(FIRST, told))]
     assert figure(CitationCoverage(source="verdicts"), items) == pytest.approx(coverage, abs=1e-9)
     assert figure(CitationSupportRate(source="verdicts"), items) == pytest.approx(support, abs=1e-9)
     assert figure(CitationContradictRate(source="verdicts"), items) == pytest.approx(contradict, abs=1e-9)
 
 
-def test_by_verdicts_the_support_rate_is_that_of_check_where_nothing_dangles():
+def test_the_support_rate_by_verdicts_agrees_with_check():
     items = [Item("a", answer=FIRST, checked=checked(FIRST, VERDICTS))]
     assert figure(CitationSupportRate(source="verdicts", by="pair"), items) == figure(SupportRate(), items)
 
 
-def test_labels_say_which_sentences_verdicts_are_looked_at_of():
+def test_labels_select_the_sentences_for_coverage_by_verdicts():
     one = Item("a", answer=FIRST, checked=checked(FIRST, VERDICTS), labels=ITEMS[0].labels)
     measure = CitationCoverage(source="verdicts", among="required")
     assert measure.parts(one) == (1, 1)
@@ -355,7 +355,7 @@ def test_a_supported_verdict_on_a_sentence_that_cites_nothing_covers_nothing():
     assert CitationCoverage(source="verdicts", by="sentence").parts(Item("a", answer=answer, checked=found)) == (1, 2)
 
 
-def test_what_a_measure_needs_is_what_it_is_told_to_read():
+def test_the_source_determines_the_needs_of_a_measure():
     assert CitationSupportRate().needs == ("labels",)
     assert CitationSupportRate(source="verdicts").needs == ("verdicts",)
     assert CitationCoverage().needs == ("answer", "labels")
@@ -379,7 +379,7 @@ def test_labels_of_another_answer_make_a_question_missing():
     assert CitationCoverage(source="verdicts").parts(Item("a", answer=SECOND, checked=checked(FIRST, VERDICTS))) is None
 
 
-def test_missing_nothing_to_count_and_0_are_told_apart():
+def test_missing_empty_and_zero_are_distinguished():
     uncited = citing(())
     for kind in (CitationSupportRate, CitationContradictRate):
         assert kind().parts(Item("a", answer=FIRST)) is None
@@ -404,7 +404,7 @@ def test_missing_nothing_to_count_and_0_are_told_apart():
         assert kind().parts(Item("a", gold=none_relevant)) is None
 
 
-def test_an_answer_that_cites_nothing_is_wrong_as_the_track_says_or_has_nothing_to_count():
+def test_uncited_answers_score_zero_or_are_empty():
     uncited = Item("b", answer=citing(()), labels=labelled(), gold=Gold(id="b", documents=["d1"]))
     unjudged = Item("c", answer=citing(()), checked=checked(citing(()), {}))
     for kind in (CitationSupportRate, CitedDocumentPrecision):
@@ -436,7 +436,7 @@ def test_a_citation_has_one_label():
         labelled((0, "d1", "s"), (0, "d1", "i"))
 
 
-def test_a_measure_refuses_what_it_cannot_mean():
+def test_invalid_sources_and_grades_are_refused():
     with pytest.raises(InputError, match="source of CitationSupportRate"):
         CitationSupportRate(source="judge")
     for grade in (0, -1, True, float("nan")):

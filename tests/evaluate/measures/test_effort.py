@@ -1,4 +1,4 @@
-"""Tokens and seconds of answers, as runs record them."""
+"""Tokens and seconds of answers, from runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def item(spent: Spent | None, insufficient: bool = False) -> Item:
 
 
 @pytest.mark.parametrize(("name", "expected"), [("PromptTokens", 900.0), ("ReplyTokens", 40.0), ("AnswerSeconds", 2.5)])
-def test_what_calls_took_is_counted_and_what_was_remembered_is_not(name: str, expected: float):
+def test_calls_are_counted_and_cached_answers_are_missing(name: str, expected: float):
     (measure,) = measures_named([name])
     made = Spent(calls=2, remembered=1, prompt_tokens=900, completion_tokens=40, seconds=2.5)
     items = [item(made), item(made, insufficient=True), item(Spent(remembered=1)), item(None), Item("q")]

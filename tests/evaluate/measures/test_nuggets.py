@@ -1,4 +1,4 @@
-"""Nuggets of answers against gold ones, and labels of sentences, by hand and by trying every pairing."""
+"""Nugget and sentence measures: worked examples, and comparison with brute-force matching."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OF_SENTENCES = (Completeness, Redundancy, Harmfulness)
 
 
 def item(gold: str, answer: int, same: dict[int, str]) -> Item:
-    """Gold nuggets by letter, vital ones in capitals; which of them each of the answer's says."""
+    """An item with gold nuggets by letter (capitals: vital) and the ones that each nugget of the answer states."""
     nuggets = tuple(GoldNugget(id=letter, vital=letter.isupper()) for letter in gold)
     matches = tuple(NuggetMatch(answer=place, gold=letter) for place, letters in same.items() for letter in letters)
     return Item("a", gold=Gold(id="a", nuggets=nuggets), labels=Labels(id="a", nuggets=answer, matches=matches))
@@ -70,7 +70,7 @@ def test_a_worked_example(measure: Measure, expected: float):
     assert figure(measure, TWO) == pytest.approx(expected, abs=1e-9)
 
 
-def test_pairs_are_moved_where_that_makes_room_for_one_more():
+def test_matches_move_to_make_room_for_one_more():
     # Taking what comes first, 0-a and 1-b, leaves c with nothing; c-1 moves b to 0 and a to 2.
     assert sorted(one_to_one({"a": [0, 2], "b": [1, 0], "c": [1]}).values()) == ["a", "b", "c"]
 
@@ -87,7 +87,7 @@ def most_pairs(pairs: set[tuple[int, str]]) -> int:
 
 
 @given(edges)
-def test_there_are_as_many_pairs_as_any_pairing_has_and_as_many_of_vital_ones(pairs):
+def test_the_matching_is_maximal_and_prefers_vital_nuggets(pairs):
     same = {letter: [answer for answer, gold in sorted(pairs) if gold == letter] for letter in "ABcde"}
     found = one_to_one(same)
     assert all((answer, gold) in pairs for answer, gold in found.items())
@@ -96,7 +96,7 @@ def test_there_are_as_many_pairs_as_any_pairing_has_and_as_many_of_vital_ones(pa
     assert sum(gold.isupper() for gold in found.values()) == most_pairs(vital)
 
 
-def test_many_nuggets_that_must_all_move_are_paired():
+def test_long_augmenting_paths_are_found():
     # Each gold nugget is said by its own and the next of the answer's; the last only by the first one.
     count = 3000
     same = {str(place): [place, place + 1] for place in range(count)} | {"last": [0]}
@@ -104,7 +104,7 @@ def test_many_nuggets_that_must_all_move_are_paired():
 
 
 @given(edges, st.integers(0, 3))
-def test_figures_lie_between_0_and_1_and_hang_together(pairs, more):
+def test_nugget_scores_are_consistent(pairs, more):
     one = item("ABcde", 5 + more, {at: "".join(gold for place, gold in pairs if place == at) for at in range(5)})
     for kind in OF_NUGGETS:
         value = figure(kind(), [one])
@@ -115,7 +115,7 @@ def test_figures_lie_between_0_and_1_and_hang_together(pairs, more):
     assert precision + figure(NuggetRedundancy(), [one]) <= 1 + 1e-12
 
 
-def test_nuggets_missing_nothing_to_count_and_0_are_told_apart():
+def test_missing_empty_and_zero_are_distinguished_for_nuggets():
     for kind in OF_NUGGETS:
         assert kind().parts(Item("a", gold=Gold(id="a", nuggets=()))) is None
         assert kind().parts(Item("a", labels=Labels(id="a", nuggets=1, matches=()))) is None
@@ -130,13 +130,13 @@ def test_nuggets_missing_nothing_to_count_and_0_are_told_apart():
     assert NuggetF(vital=True).parts(item("a", 1, {0: "a"})) == (0, 0)
 
 
-def test_labels_of_another_gold_make_a_question_missing():
+def test_labels_for_other_gold_make_a_question_missing():
     other = item("A", 2, {0: "Z"})
     for kind in OF_NUGGETS:
         assert kind().parts(other) is None
 
 
-def test_f_refuses_a_beta_that_is_no_weight():
+def test_an_invalid_beta_is_refused():
     for beta in (0, -1.0, float("inf"), float("nan"), True):
         with pytest.raises(InputError, match="beta of NuggetF"):
             NuggetF(beta=beta)
@@ -174,7 +174,7 @@ def test_labels_of_sentences_by_hand(measure: Measure, expected: float):
     assert figure(measure, SENTENCES) == pytest.approx(expected, abs=1e-9)
 
 
-def test_sentences_missing_nothing_to_count_and_0_are_told_apart():
+def test_missing_empty_and_zero_are_distinguished_for_sentences():
     fields = {Correctness: "correct", ClaimRecall: "entailed"} | dict.fromkeys(OF_SENTENCES, "sentences")
     for kind, field in fields.items():
         no = False if field != "sentences" else "borderline"

@@ -33,7 +33,7 @@ judgements = st.dictionaries(ids, st.integers(-2, 3).map(float), min_size=1).fil
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(rankings, judgements), min_size=1, max_size=5))
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_figures_are_those_of_ir_measures_under_the_same_name(measure, drawn):
+def test_scores_agree_with_ir_measures(measure, drawn):
     theirs = ir_measures.parse_measure(str(measure))
     qrels = [ir_measures.Qrel(str(n), id, int(g)) for n, (_, gold) in enumerate(drawn) for id, g in gold.items()]
     run = [
@@ -70,7 +70,7 @@ def test_a_ranking_worked_by_hand():
 
 
 def bioasq_ap(ranked, relevant, divisor):
-    """Average precision as BioASQ's program sums it: the precision at each rank, times whether that one is relevant."""
+    """Average precision as in BioASQ's program: the sum over relevant ranks of the precision at the rank."""
     hits = [document in relevant for document in ranked]
     total = sum(sum(hits[: rank + 1]) / (rank + 1) for rank, hit in enumerate(hits) if hit)
     return total / divisor(len(relevant))
@@ -95,7 +95,7 @@ def test_bioasqs_map_looks_at_ten_documents_and_leaves_missing_rankings_out():
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_missing_nothing_and_0_are_told_apart(measure):
+def test_missing_empty_and_zero_rankings_are_distinguished(measure):
     relevant = {"a": 1.0, "b": 0.0}
     items = [
         item(None, relevant),
@@ -110,7 +110,7 @@ def test_missing_nothing_and_0_are_told_apart(measure):
     assert (estimate.value, estimate.n, estimate.missing, estimate.empty) == (0.0, 2, 3, 1)
 
 
-def test_all_rankings_empty_or_none_is_no_error():
+def test_empty_and_missing_rankings_are_no_error():
     assert Recall().of([item("", {"a": 1.0})]) == [(0.0, 1.0)]
     assert Recall().of([]) == []
 
@@ -121,7 +121,7 @@ def test_a_document_found_twice_counts_at_its_first_rank():
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "5"])
-def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
+def test_a_cutoff_must_be_a_positive_integer(cutoff):
     for kind in RETRIEVAL_KINDS:
         with pytest.raises(InputError, match=f"expected cutoff of {kind.name} to be "):
             kind(cutoff=cutoff)

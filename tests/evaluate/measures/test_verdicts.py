@@ -160,7 +160,7 @@ def test_an_answer_without_citations_has_nothing_to_count_and_one_without_verdic
     assert SupportRate(by="question").parts(item("e", (3,))) == (0, 1)
 
 
-def test_what_an_answer_cites_is_known_without_verdicts_and_from_the_verdicts_alone():
+def test_citation_counts_come_from_the_answer_or_the_verdicts():
     alone = [Item(one.id, answer=one.answer) for one in THREE]
     checked = [Item(one.id, checked=one.checked) for one in THREE]
     for measure in (UncitedRate(), CitationsPerSentence()):
@@ -170,7 +170,7 @@ def test_what_an_answer_cites_is_known_without_verdicts_and_from_the_verdicts_al
     assert UniqueDocuments().parts(checked[0]) is None
 
 
-def test_no_sentence_and_a_refusal_are_no_answer_whatever_was_judged_of_them():
+def test_empty_answers_and_refusals_are_missing_despite_verdicts():
     said = item("f", (1,), ())
     refused = said.answer.model_copy(update={"insufficient": True})
     for none in (item("e"), Item("f", answer=refused, checked=said.checked)):
@@ -178,7 +178,7 @@ def test_no_sentence_and_a_refusal_are_no_answer_whatever_was_judged_of_them():
             assert kind().parts(none) is None
 
 
-def test_a_document_cited_twice_is_one():
+def test_a_document_cited_twice_counts_once():
     assert UniqueDocuments().parts(item("a", (1, 2), (1,), (1, 9))) == (2, 1)
 
 
@@ -225,24 +225,24 @@ def by_the_script(cited: list[tuple[int, ...]]) -> tuple[float, float]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from((1, 2, 3, 5, 9)), max_size=3, unique=True).map(tuple), min_size=1, max_size=4))
-def test_alces_rates_are_those_of_the_papers_script(cited):
+def test_alces_rates_agree_with_the_papers_script(cited):
     one = item("a", *cited, protocol=ALCE)
     recall, precision = by_the_script(cited)
     assert AlceRecall().parts(one) == (pytest.approx(recall, abs=1e-9), 1)
     assert AlcePrecision().parts(one) == (pytest.approx(precision, abs=1e-9), 1)
 
 
-def test_a_citation_out_of_range_spoils_its_sentence_as_in_the_papers_script():
+def test_a_dangling_citation_makes_its_sentence_unsupported():
     one = item("a", (1, 9), protocol=ALCE)
     assert (AlceRecall().parts(one), AlcePrecision().parts(one)) == ((0, 1), (0, 1))
 
 
-def test_where_citations_could_not_be_judged_precision_has_nothing_to_count():
+def test_precision_is_empty_if_citations_were_not_judged():
     one = item("a", (4,), protocol=ALCE)
     assert AlcePrecision().parts(one) == AlceRecall().parts(one) == (0, 0)
 
 
-def test_alces_rates_are_missing_where_no_document_was_left_out():
+def test_alces_rates_need_documents_left_out():
     for kind in (AlceRecall, AlcePrecision, AlceF1):
         for by in ("pair", "question"):
             assert kind(by=by).parts(THREE[0]) is None
@@ -255,7 +255,7 @@ def test_f1_of_an_answer_that_cites_nothing_is_0_and_of_one_without_sentences_is
     assert figure(AlceF1(by="pair"), [item("e", protocol=ALCE)]) is None
 
 
-def test_pooled_f1_has_an_interval_that_holds_it_and_can_be_compared():
+def test_pooled_f1_has_an_interval_and_can_be_compared():
     pooled = AlceF1(by="pair")
     found = pooled.estimate(pooled.of(ALCED * 5), Bootstrap(draws=200))
     assert found.low is not None and found.high is not None and found.value is not None
@@ -266,7 +266,7 @@ def test_pooled_f1_has_an_interval_that_holds_it_and_can_be_compared():
     assert SupportRate(by="question").compared((0.5, 1.0)) == 0.5
 
 
-def test_rates_are_those_that_check_prints():
+def test_rates_agree_with_check():
     both(THREE, RATES)
     both(ALCED, ALCE_RATES | RATES)
 
@@ -276,7 +276,7 @@ answers = st.lists(st.lists(st.lists(st.sampled_from((1, 2, 3, 4, 5, 9)), max_si
 
 @settings(max_examples=40, deadline=None)
 @given(answers, st.booleans())
-def test_whatever_is_cited_rates_are_those_that_check_prints_and_shares_lie_between_0_and_1(drawn, alce):
+def test_rates_agree_with_check_for_any_citations(drawn, alce):
     protocol = ALCE if alce else PAIRWISE
     items = [item(f"q{place}", *map(tuple, cited), protocol=protocol) for place, cited in enumerate(drawn)]
     both(items, RATES | (ALCE_RATES if alce else {}))
@@ -302,7 +302,7 @@ def test_pooled_f1_is_the_harmonic_mean_of_the_pooled_rates(rows):
         assert found == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-12)
 
 
-def test_a_measure_refuses_a_word_it_does_not_know():
+def test_an_unknown_parameter_value_is_refused():
     with pytest.raises(InputError, match="expected by of SupportRate to be one of 'pair', 'question'; found 'answer'"):
         SupportRate(by="answer")
 
@@ -318,7 +318,7 @@ SOURCE = Document.from_text("d1", "Aspirin was given to all patients.")
 
 
 class Naming:
-    """Says of a statement the category that it names."""
+    """Gives each statement the category that it names."""
 
     signature = "naming"
 
@@ -375,7 +375,7 @@ def test_faith_by_hand(source, kind, parameters, expected):
     assert figure(kind(source=source, **parameters), items) == pytest.approx(expected, abs=1e-9)
 
 
-def test_faith_is_what_check_prints_as_statements_that_hold():
+def test_faith_agrees_with_statements_that_hold_in_check():
     items = [stating(*FIRST), stating(*SECOND), stating("one that nobody can judge")]
     rates = CitationRates()
     for one in items:
@@ -404,7 +404,7 @@ def test_verdicts_of_another_protocol_are_missing():
         assert kind(source="labels").parts(stating(*FIRST)) is None
 
 
-def test_a_judge_without_categories_tells_faith_and_not_which():
+def test_a_judge_without_categories_has_faith_but_no_category_shares():
     plain = stating(
         *FIRST, protocol=Protocol(premise=Context(2), judge=Plain(), aggregate=Faithfulness(), name="custom")
     )
@@ -413,7 +413,7 @@ def test_a_judge_without_categories_tells_faith_and_not_which():
     assert CategoryShare().parts(plain) is None
 
 
-def test_missing_nothing_to_count_and_0_are_told_apart():
+def test_missing_empty_and_zero_are_distinguished():
     for measure in (Faith(source="labels"), CategoryShare(source="labels")):
         assert measure.parts(Item("a", labels=Labels(id="a"))) is None
         assert measure.parts(labelled("no such category")) is None
