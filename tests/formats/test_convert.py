@@ -71,10 +71,10 @@ def test_answers_go_round_through_a_run_of_biogen(tmp_path_factory, pairs):
 
 def test_biogens_rules_are_kept():
     long = answer([("word " * 251, ["101"])])
-    assert answer_problems(to_biogen(long, "r")) == ["expected 250 words at most; found 251"]
+    assert answer_problems(to_biogen(long, "r")) == ["expected at most 250 words; found 251"]
     documents = [Document(id=str(n)) for n in range(1, 5)]
     many = answer_of_sentences("116", ["Many."], [["1", "2", "3", "4"]], documents)
-    assert answer_problems(to_biogen(many, "r")) == ["expected 3 PMIDs at most in sentence 1; found 4"]
+    assert answer_problems(to_biogen(many, "r")) == ["expected at most 3 PMIDs in sentence 1; found 4"]
     named = answer_of_sentences("9", ["One."], [["doc-a"]], [Document(id="doc-a")])
     assert answer_problems(to_biogen(named, "r"), {"116"}) == [
         "expected a topic of the track; found '9'",
@@ -94,7 +94,7 @@ def test_the_command_writes_a_run_and_leaves_out_what_the_track_refuses(tmp_path
     done = CliRunner().invoke(app, ["convert", str(path), "--to", "biogen", "--run", "mine"])
     (line,) = done.stdout.splitlines()
     assert json.loads(line)["metadata"]["run_name"] == "mine"
-    assert "250 words at most; found 300" in str(done.exception) + done.stderr
+    assert "at most 250 words; found 300" in str(done.exception) + done.stderr
 
 
 def test_verdicts_become_a_row_a_citation(tmp_path: Path):
@@ -203,7 +203,7 @@ def test_the_command_writes_banks_and_reads_them_back(tmp_path: Path):
     gold.write_text("\n".join(map(to_json, (good, twice))))
     done = CliRunner().invoke(app, ["convert", str(gold), "--to", "autojudge-nuggets", "--out", str(banks)])
     assert (done.exit_code, len(banks.read_text().splitlines())) == (2, 1)
-    assert "nuggets of different texts" in done.stderr
+    assert "nuggets with different texts" in done.stderr
     assert CliRunner().invoke(app, ["convert", str(banks), "--to", "gold", "--out", str(again)]).exit_code == 0
     assert again.read_text() == to_json(good) + "\n"
 
@@ -262,5 +262,5 @@ def test_a_run_that_we_write_is_accepted_and_a_broken_one_named_by_line(tmp_path
     done = CliRunner().invoke(app, check)
     assert done.exit_code == 2
     told = " ".join(str(it) for it in run_problems(run, {"116", "117"}))
-    assert "expected one answer a topic; '116' is in line 1" in told and "topic '117'" in told
+    assert "expected one answer per topic; '116' is also in line 1" in told and "topic '117'" in told
     assert CliRunner().invoke(app, ["convert", str(run), "--to", "alce", "--validate"]).exit_code != 0

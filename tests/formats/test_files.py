@@ -169,7 +169,7 @@ def test_a_small_workbook_that_unpacks_to_very_much_is_refused_before_it_is_unpa
     assert path.stat().st_size < 3_000_000
     began = time.perf_counter()
     with pytest.raises(
-        InputError, match=r"workbook of at most 268,435,456 bytes, unpacked; found .* Save the sheet as CSV"
+        InputError, match=r"workbook of at most 268,435,456 unpacked bytes; found .* Save the sheet as CSV"
     ):
         read(path)
     assert time.perf_counter() - began < 5
@@ -238,7 +238,7 @@ def test_columns_of_unequal_length_are_no_table_and_no_other_form(tmp_path: Path
     path.write_text(json.dumps({"question": ["a", "b"], "answer": ["It helps.", "It hurts."], "contexts": [["One."]]}))
     (problem,) = read(path)
     assert isinstance(problem, RecordError)
-    assert "columns of one length, a value a row; found 2 in 'question', 2 in 'answer', 1 in 'contexts'" in str(problem)
+    assert "columns of equal length; found 2 in 'question', 2 in 'answer', 1 in 'contexts'" in str(problem)
 
 
 # packed files and the standard input
@@ -352,7 +352,7 @@ def test_ids_may_be_numbers_or_missing_and_documents_texts(tmp_path: Path, recor
         ({"answer": "x [1].", "documents": ["y" * 500_001]}, "a document of at most 500,000 characters"),
         (
             {"response": "It is. " * 2000, "contexts": ["y"] * 100},
-            "at most 100,000 citations of one answer; found 200,000",
+            "at most 100,000 citations in an answer; found 200,000",
         ),
         ({"answer": "[" * 100_000 + "]" * 100_000, "documents": []}, None),
     ],

@@ -152,7 +152,7 @@ def test_an_open_quote_is_told_with_the_line_where_it_opens(
     path.write_text("id,answer,contexts\n" + rows)
     found = list(answers_in(path))
     problems = [str(item) for item in found if isinstance(item, RecordError)]
-    assert f"line {row}: " in problems[0] and f"opens on line {opened} and is not" in problems[0]
+    assert f"line {row}: " in problems[0] and f"the one that opens on line {opened} is not" in problems[0]
     assert sum(isinstance(item, Answer) for item in found) == read
 
 
@@ -202,7 +202,7 @@ def test_gold_with_several_values_of_a_field_is_refused(tmp_path: Path):
 def test_several_columns_of_one_name_are_refused(tmp_path: Path, header: str):
     path = tmp_path / "a.csv"
     path.write_text(f"{header}\n1,Zinc [1].,Iron [1].,Zinc.\n")
-    with pytest.raises(InputError, match="each column to have a name of its own; found several named 'answer'"):
+    with pytest.raises(InputError, match="unique column names; found several columns named 'answer'"):
         list(answers_in(path))
 
 
@@ -232,7 +232,7 @@ def test_objects_printed_into_json_are_not_judged(tmp_path: Path, name: str, tex
     answer = "response" if name == "source_nodes" else "answer"
     path.write_text(json.dumps({answer: "Zinc helps [1].", name: [text]}) + "\n")
     [problem] = told(path)
-    assert "found an object as Python prints it" in problem
+    assert "found a printed Python object" in problem
     assert "vericite.check(result)" in problem
 
 
@@ -240,11 +240,11 @@ def test_a_printed_message_is_not_an_answer(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     printed = "content='Zinc helps [1].' additional_kwargs={} response_metadata={}"
     path.write_text(json.dumps({"answer": printed, "context": [{"page_content": "Zinc."}]}) + "\n")
-    assert "found an object as Python prints it" in told(path)[0]
+    assert "found a printed Python object" in told(path)[0]
 
 
 def test_printed_documents_are_refused_in_python_too():
-    with pytest.raises(InputError, match="an object as Python prints it"):
+    with pytest.raises(InputError, match="a printed Python object"):
         vericite.check("Zinc helps [1].", [PRINTED[0]], judge="lexical")
 
 
@@ -321,7 +321,7 @@ def test_a_session_without_the_words_of_its_chunks_is_refused_with_what_to_do(tm
         context["text"]["text"] = ""
     path.write_text(json.dumps(given))
     [problem] = told(path)
-    assert "expected the words of the chunks; found none" in problem and "--documents" in problem
+    assert "expected the text of the chunks; found none" in problem and "--documents" in problem
 
 
 def test_the_words_of_chunks_come_from_a_library_by_doi(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The forms that other programs' answers come in, each read as an ``Answer``."""
+"""Formats of answers from other programs, each read as an ``Answer``."""
 
 from vericite.formats.form import Foreign, Format, RawRecord, answer_of
 from vericite.formats.registry import AUTO, FORMATS, AnswerToCheck, answers_in

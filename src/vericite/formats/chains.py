@@ -1,6 +1,6 @@
 """Answers of retrieval-augmented chains: Ragas, LangChain, LlamaIndex, Haystack, and ALCE's output.
 
-Each is a question, an answer and the texts that it was written from. They differ in the names of these three.
+Each has a question, an answer and the texts it was written from, under different names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vericite.formats.form import (
 from vericite.records import Answer
 from vericite.text.references import Library
 
-_DEEPEST = 50  # levels of LangChain's serialised objects within each other
+_DEEPEST = 50  # maximum nesting of LangChain's serialized objects
 _ASKING = ("human", "user")
 _ANSWERING = ("ai", "assistant", "AIMessageChunk")
 _ANSWERS = ("response", "output", "result", "answer", "data")
@@ -38,7 +38,7 @@ _CONTEXTS = ("retrieved_contexts", "contexts", "context", "source_documents", "s
 
 
 def words_of(message: object) -> object:
-    """The text of a message: its content, or the texts of its content's blocks; what is no message comes as it is."""
+    """Return the text of a message: its content, or the joined texts of its blocks. Other values are unchanged."""
     if isinstance(message, dict):
         fields = dict_of(cast(object, message))
         return words_of((dict_of(fields.get("data")) or fields).get("content"))
@@ -48,7 +48,7 @@ def words_of(message: object) -> object:
 
 
 def _last_words(messages: object, *roles: str) -> object:
-    """The text of a conversation's last message in one of these roles; None if there is none."""
+    """Return the text of a conversation's last message in one of these roles; None if there is none."""
     items = reversed(dicts_in(messages))
     return next((words_of(item) for item in items if {item.get("type"), item.get("role")} & {*roles}), None)
 
@@ -58,14 +58,14 @@ def _question(value: object) -> object:
 
 
 def _tupled(value: object) -> object:
-    """A list as a tuple; one text alone is one context, and none is no context."""
+    """Convert contexts to a tuple: a text is one context, None is no context."""
     if isinstance(value, str):
         return (value,)
     return tuple(items_in(cast(object, value))) if isinstance(value, list) or value is None else value
 
 
 def _answer_words(value: object) -> object:
-    """The words of an answer, which are not what Python prints of a message."""
+    """Return the text of an answer; refuse the printed form of a Python object."""
     words = words_of(value)
     if isinstance(words, str):
         expect_words(words)
@@ -73,7 +73,7 @@ def _answer_words(value: object) -> object:
 
 
 class _Turn(Foreign):
-    """A question, its answer and what the answer was written from."""
+    """A question, its answer and the contexts of the answer."""
 
     id: PerhapsName = Field(None, validation_alias=AliasChoices("id", "question_id", "sample_id", "qid"))
     question: Annotated[str | None, BeforeValidator(_question)] = Field(
@@ -86,7 +86,7 @@ class _Turn(Foreign):
     @model_validator(mode="before")
     @classmethod
     def _from_messages(cls, fields: Any) -> Any:
-        """A conversation, as LangGraph and multi-turn samples have it: its last question and answer."""
+        """Take the last question and answer of a conversation (LangGraph, multi-turn samples)."""
         if not isinstance(fields, dict):
             return fields
         record = cast("dict[str, Any]", fields)
@@ -105,7 +105,7 @@ class _Turn(Foreign):
 
 
 def _unwrapped(value: object, depth: int = 0) -> object:
-    """The fields of objects as LangChain's ``dumps`` wraps them: ``{"lc": 1, "kwargs": {...}}``."""
+    """Unwrap the fields of objects from LangChain's ``dumps``: ``{"lc": 1, "kwargs": {...}}``."""
     if depth > _DEEPEST:
         return None
     if isinstance(value, list):
@@ -119,18 +119,18 @@ def _unwrapped(value: object, depth: int = 0) -> object:
 
 
 def unwrapped(raw: RawRecord) -> RawRecord:
-    """A record without LangChain's wrappers."""
+    """Return the record without LangChain's wrappers."""
     fields = raw.fields if '"lc"' in raw.json else None
     return raw.with_fields(cast(Fields, _unwrapped(fields))) if fields is not None else raw
 
 
 def _read(raw: RawRecord, library: Library) -> Answer:
-    # Who writes no markers shows the reader all contexts at once: that is what such a sentence is checked against.
+    # A sentence without markers was written from all contexts, so it is checked against all of them.
     return _answer(raw, library, uncited_cite_all=True)
 
 
 def read_cited(raw: RawRecord, library: Library) -> Answer:
-    """An answer of which each sentence cites what its markers say."""
+    """Read an answer in which each sentence cites only what its markers say."""
     return _answer(raw, library, uncited_cite_all=False)
 
 
@@ -195,7 +195,7 @@ def _is_haystack(fields: Fields) -> bool:
 
 
 def _outputs(fields: Fields) -> list[Fields]:
-    """The answers in what a pipeline returns, which has a field for each component."""
+    """Return the answers in a pipeline's output, which has a field for each component."""
     return [answer for part in fields.values() for answer in dicts_in(dict_of(part).get("answers"))]
 
 
@@ -210,7 +210,7 @@ def _haystack_parts(raw: RawRecord) -> Iterator[RawRecord]:
 
 
 HAYSTACK = Format(
-    '{"data": "text", "query"?, "documents": [{"id", "content", "meta"}]}, or a pipeline\'s output with such answers',
+    '{"data": "text", "query"?, "documents": [{"id", "content", "meta"}]}, or the output of a pipeline with answers',
     _read,
     _is_haystack,
     parts=_haystack_parts,

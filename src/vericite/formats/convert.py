@@ -1,10 +1,9 @@
-"""Answers and verdicts in the forms of other programs: BioGen's runs, AutoJudge's reports, ALCE's JSON, a table.
+"""Write answers and verdicts in formats of other programs: BioGen runs, AutoJudge reports, ALCE's JSON, tables.
 
-BioGen's rules for a run of task B are held by a validator that takes whatever a file holds. They are those of the
-track's pages: the guidelines of 2025 (``trec-biogen.github.io/docs``) and the page on the submission format of 2024
-(``dmice.ohsu.edu/trec-biogen/submission_format.html``). An answer has 250 words at most. A sentence cites three PubMed
-ids at most. Each cited id is in ``references``, which has each id once and none that is not cited. Each topic of the
-track is answered once. Malformed content is discarded by the track.
+A validator checks BioGen's rules for runs of task B: the guidelines of 2025 (``trec-biogen.github.io/docs``)
+and the page on the submission format of 2024 (``dmice.ohsu.edu/trec-biogen/submission_format.html``). An answer has at
+most 250 words. A sentence cites at most three PubMed ids. ``references`` has each cited id exactly once and no other
+ids. Each topic of the track is answered once. The track discards malformed content.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from vericite.text.references import render_markers
 
 
 def to_vericite(answer: Answer) -> str:
-    """An answer as ``check`` takes it: a line of JSON with markers in the text."""
+    """Return an answer as a JSON line for ``check``, with markers in its text."""
     return AnswerToCheck.of(with_markers(answer)).model_dump_json(exclude_none=True)
 
 
 def with_markers(answer: Answer) -> Answer:
-    """The answer with its citations written in its text, where they were only known beside it.
+    """Write an answer's citations into its text as markers.
 
-    Its sentences are then joined by spaces. An answer that has its markers in its text stays as it is.
+    The sentences are then joined by spaces. An answer whose text already has its markers is not changed.
     """
     if all(_written(answer, claim) for claim in answer.claims):
         return answer
@@ -41,12 +40,12 @@ def with_markers(answer: Answer) -> Answer:
 
 
 def _written(answer: Answer, claim: Claim) -> bool:
-    """Whether each citation stands in the text apart from the words of the sentence, as ``[1]`` does."""
+    """Whether the text has each citation as a marker of its own, such as ``[1]``."""
     return all(citation.span != claim.span and answer.text[citation.span.slice] for citation in claim.citations)
 
 
 def _marked(claim: Claim, numbers: dict[str, int]) -> str:
-    cited = [numbers[it.document] if it.document else it.marker for it in claim.citations]
+    cited = [numbers[citation.document] if citation.document else citation.marker for citation in claim.citations]
     text = claim.text.rstrip()
     if not cited:
         return text
@@ -55,13 +54,13 @@ def _marked(claim: Claim, numbers: dict[str, int]) -> str:
 
 
 def to_alce(answer: Answer) -> dict[str, Any]:
-    """An answer as ALCE's runs have it: question, passages, and the output with markers that count them."""
-    documents = [{"id": it.id, "title": it.title, "text": it.text} for it in answer.documents]
+    """Convert an answer to a record of an ALCE run: question, passages, and the output with numbered markers."""
+    documents = [{"id": document.id, "title": document.title, "text": document.text} for document in answer.documents]
     return {"id": answer.id, "question": answer.question or "", "docs": documents, "output": with_markers(answer).text}
 
 
 def to_biogen(answer: Answer, run: str, topic: str | None = None) -> dict[str, Any]:
-    """An answer as a line of a run of BioGen's task B; ``formats.biogen`` says whether the track would take it."""
+    """Convert an answer to a line of a run of BioGen's task B; ``answer_problems`` checks the track's rules."""
     names = {document.id: document.pmid or document.id for document in answer.documents}
     responses = [{"text": claim.text, "citations": _cited(claim, names)} for claim in answer.claims]
     references = list(dict.fromkeys(pmid for response in responses for pmid in response["citations"]))
@@ -70,16 +69,16 @@ def to_biogen(answer: Answer, run: str, topic: str | None = None) -> dict[str, A
 
 
 def _cited(claim: Claim, names: dict[str, str]) -> list[str]:
-    return list(dict.fromkeys(names[it.document] for it in claim.citations if it.document))
+    return list(dict.fromkeys(names[citation.document] for citation in claim.citations if citation.document))
 
 
 def to_autojudge(answer: Answer, run: str, team: str = "vericite", topic: str | None = None) -> dict[str, Any]:
-    """An answer as a report of TREC's AutoJudge, with the documents that it cites; see ``formats.tracks``."""
+    """Convert an answer to a TREC AutoJudge report with the documents that it cites; see ``formats.tracks``."""
     documents = {document.id: document for document in answer.documents}
     responses = [
         {
             "text": claim.text,
-            "citations": list(dict.fromkeys(it.document for it in claim.citations if it.document)),
+            "citations": list(dict.fromkeys(citation.document for citation in claim.citations if citation.document)),
         }
         for claim in answer.claims
     ]
@@ -114,7 +113,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 SOURCE_COLUMNS = ("title", "evidence", "retracted")
-"""What a row says of the source beside that, where the answer is at hand."""
+"""Additional columns about the source, for rows with an answer."""
 
 
 def answers_as(
@@ -126,19 +125,19 @@ def answers_as(
     topics: Collection[str] = (),
     place: str | Path = "answers",
 ) -> str:
-    """Answers as the text of a file of another program.
+    """Return the text of a file with answers in another program's format.
 
     Args:
         form: ``vericite``, ``biogen``, ``autojudge`` or ``alce``.
         answers: The answers.
         run: Name of a BioGen or AutoJudge run.
         team: Team of an AutoJudge run.
-        problems: Receives what BioGen's rules refuse; these answers are left out.
-        topics: Ids that the answers of a BioGen run may have; any if empty.
-        place: Where the answers come from, for messages.
+        problems: Receives the errors of answers that break BioGen's rules; these answers are left out.
+        topics: Allowed ids for answers of a BioGen run. Default: any.
+        place: Origin of the answers, for messages.
 
     Raises:
-        UnknownNameError: There is no such form.
+        UnknownNameError: The format is unknown.
     """
     match form:
         case "vericite":
@@ -166,24 +165,24 @@ def _line(record: dict[str, Any]) -> str:
 
 
 def verdict_rows(checked: CheckedAnswer) -> Iterator[list[str]]:
-    """A row a citation: of documents that were judged together each has one, with the label it has by itself."""
+    """Yield a row per citation. Documents that were judged together get a row each, with their individual labels."""
     return (row for row, _ in _cited_rows(checked))
 
 
 def source_rows(checked: CheckedAnswer, answer: Answer | None) -> Iterator[list[str]]:
-    """The same with the title of the source, the words of it that decided, and whether it is retracted."""
-    documents = {} if answer is None else {it.id: it for it in answer.documents}
+    """Yield the rows of ``verdict_rows`` with the source's title, the evidence, and whether it is retracted."""
+    documents = {} if answer is None else {document.id: document for document in answer.documents}
     for row, verdict in _cited_rows(checked):
         document = documents.get(row[3])
-        spans = [it for it in verdict.evidence if it.document == row[3]] if verdict else []
-        words = [it.text or (document.text[it.start : it.end] if document else "") for it in spans]
+        spans = [span for span in verdict.evidence if span.document == row[3]] if verdict else []
+        words = [span.text or (document.text[span.start : span.end] if document else "") for span in spans]
         retracted = row[3] in verdict.retracted if verdict else bool(document and document.retracted)
         yield [*row, document.title if document else "", " ... ".join(words), "yes" if retracted else ""]
 
 
 def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | None]]:
     judged = [*checked.verdicts, *checked.failures, *checked.uncited]
-    sentences = {start: number for number, start in enumerate(sorted({it.start for it in judged}), start=1)}
+    sentences = {start: number for number, start in enumerate(sorted({item.start for item in judged}), start=1)}
     for verdict in checked.verdicts:
         for id in verdict.documents or ("",):
             yield _row(checked.id, sentences[verdict.start], verdict, id), verdict
@@ -198,7 +197,7 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
 def _row(answer: str, sentence: int, verdict: Verdict, document: str) -> list[str]:
     label = verdict.label_by_source.get(document, verdict.label)
     probabilities = [verdict.probabilities.get(name) for name in ("supported", "contradicted")]
-    shown = ["" if it is None else f"{it:.4f}" for it in probabilities]
+    shown = ["" if probability is None else f"{probability:.4f}" for probability in probabilities]
     reasons = "; ".join(verdict.reasons)
     abstained = "yes" if verdict.abstained else ""
     first = [answer, str(sentence), verdict.claim, document, label, verdict.native]
@@ -206,7 +205,7 @@ def _row(answer: str, sentence: int, verdict: Verdict, document: str) -> list[st
 
 
 def to_table(rows: Iterable[Iterable[str]]) -> str:
-    """Rows as CSV. A cell that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """Return rows as CSV. A cell that a spreadsheet would run as a formula is prefixed with an apostrophe."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row] for row in rows)
@@ -214,19 +213,19 @@ def to_table(rows: Iterable[Iterable[str]]) -> str:
 
 
 WORDS = 250
-"""Words that an answer has at most."""
+"""Maximum words of an answer."""
 PMIDS = 3
-"""PubMed ids that a sentence cites at most."""
+"""Maximum PubMed ids that a sentence cites."""
 _DIGITS = 8
-"""Of a PubMed id, at most."""
+"""Maximum digits of a PubMed id."""
 
 
 def answer_problems(run: object, topics: Collection[str] = ()) -> list[str]:
-    """What the track's rules have against an answer; nothing where they take it.
+    """Return the violations of the track's rules by an answer.
 
     Args:
-        run: A line of a run, of whatever form.
-        topics: The topics of the track; any if none are given.
+        run: A line of a run; any JSON value.
+        topics: The topics of the track. Default: any.
     """
     if not isinstance(run, dict):
         return [f"expected an object; found {type(run).__name__}"]
@@ -243,7 +242,7 @@ def answer_problems(run: object, topics: Collection[str] = ()) -> list[str]:
         cited += ids
         words += length
     if words > WORDS:
-        found.insert(0, f"expected {WORDS} words at most; found {words}")
+        found.insert(0, f"expected at most {WORDS} words; found {words}")
     return [*found, *_reference_problems(fields.get("references"), cited)]
 
 
@@ -263,7 +262,7 @@ def _metadata_problems(metadata: object, topics: Collection[str]) -> list[str]:
 
 
 def _sentence(sentence: object, number: int) -> tuple[list[str], list[str], int]:
-    """What is wrong with a sentence, the PubMed ids that it cites, and its words."""
+    """Return the problems of a sentence, the PubMed ids that it cites, and its number of words."""
     fields = cast("dict[str, Any]", sentence) if isinstance(sentence, dict) else {}
     text, citations = fields.get("text"), fields.get("citations", [])
     if not isinstance(text, str) or not text.strip():
@@ -273,7 +272,7 @@ def _sentence(sentence: object, number: int) -> tuple[list[str], list[str], int]
     ids = [str(id) for id in cast("Collection[object]", citations)]
     found: list[str] = []
     if len(ids) > PMIDS:
-        found.append(f"expected {PMIDS} PMIDs at most in sentence {number}; found {len(ids)}")
+        found.append(f"expected at most {PMIDS} PMIDs in sentence {number}; found {len(ids)}")
     if wrong := [id for id in ids if not _is_pmid(id)]:
         found.append(f"expected PMIDs in sentence {number}; found {wrong[0]!r:.40}")
     if twice := [id for id, count in Counter(ids).items() if count > 1]:
@@ -302,7 +301,7 @@ def _reference_problems(references: object, cited: Sequence[str]) -> list[str]:
 
 
 def run_problems(path: Path, topics: Collection[str] = ()) -> Iterator[RecordError]:
-    """What the rules have against a run: each answer by itself, topics answered twice, and topics left out.
+    """Yield the violations of the track's rules by a run: in answers, repeated topics, and missing topics.
 
     Raises:
         InputError: The file cannot be read.
@@ -317,10 +316,10 @@ def run_problems(path: Path, topics: Collection[str] = ()) -> Iterator[RecordErr
         topic = str(cast("dict[str, Any]", metadata).get("topic_id", "")) if isinstance(metadata, dict) else ""
         if topic in seen:
             yield raw.refused(
-                "metadata.topic_id", f"expected one answer a topic; {topic!r:.40} is in line {seen[topic]}"
+                "metadata.topic_id", f"expected one answer per topic; {topic!r:.40} is also in line {seen[topic]}"
             )
         seen.setdefault(topic, raw.line)
     if not seen:
-        yield RecordError(path, 0, None, "expected answers, one a line; found none")
+        yield RecordError(path, 0, None, "expected answers, one per line; found none")
     for topic in sorted(set(topics) - seen.keys()):
         yield RecordError(path, 0, "metadata.topic_id", f"expected an answer to topic {topic!r:.40}; found none")

@@ -1,4 +1,4 @@
-"""The records of a file: JSON Lines, other JSON, tables, Markdown; packed with gzip or not, or on standard input."""
+"""Read the records of a file: JSON Lines, other JSON, tables or Markdown; gzip and standard input are supported."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from vericite.records.base import several_values
 MARKDOWN_FILES = frozenset({".md", ".markdown"})
 
 TEXT_FILES = MARKDOWN_FILES | {".txt", ".text"}
-"""Files that are one text, unless those that do not say Markdown begin as JSON does."""
+"""Suffixes of text files. A file other than Markdown that begins like JSON is read as JSON."""
 
 ANSWERS = ("answer", "response", "output", "result")
-"""Under these names formats have the text of an answer."""
+"""Field names for the text of an answer."""
 
 LISTS = ("results", "answers", "topics", "samples", "data")
-"""Under these names one object may hold all the records of a file."""
+"""Field names under which one object may hold all records of a file."""
 
 _RECORDS = re.compile(rb"\s*(?:\[\s*)?\{")
 _SPACE = re.compile(r"[ \t\n\r,:]*")
-# Numbers are only walked over here, and one of a million digits must cost nothing.
+# Numbers are only skipped here, and a number with a million digits must not take long.
 _DECODER = JSONDecoder(parse_int=str, parse_float=str)
-_Piece = tuple[int, str, str]  # its line, where within the line's JSON, its own JSON
+_Piece = tuple[int, str, str]  # line, path within the line's JSON value, JSON of the record
 OF_A_LINE = 64
-"""Bytes that a line takes in memory beside its characters."""
-_LONGEST_JSON = 1 << 28  # characters of a file that is one JSON value: 256 MiB, which is read whole
+"""Bytes that a line takes in memory in addition to its characters."""
+_LONGEST_JSON = 1 << 28  # maximum characters of a file that is one JSON value, which is read at once
 _BY_COLUMN = re.compile(r'\{\s{0,9}"[^"\\]{1,99}"\s{0,9}:\s{0,9}[\[{]')
 
 
 def file_records(
     path: Path, is_record: Callable[[Fields], bool], columns: Columns | None = None
 ) -> Iterator[RawRecord | RecordError]:
-    """Stream the records of a file, whatever its kind: its ending tells, or its first bytes on standard input.
+    """Yield the records of a file of any kind, detected by its suffix, or by its first bytes on standard input.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -70,7 +70,7 @@ def _renamed(raw: RawRecord | RecordError, columns: Columns) -> RawRecord | Reco
 
 
 def is_text(path: Path, is_markdown: bool) -> bool:
-    """Whether a file is one text of Markdown; ``is_markdown``: that is the format, so that any file of text may be."""
+    """Whether a file is one Markdown text; with ``is_markdown`` (the requested format), any text file may be."""
     if path == STDIN:
         return is_markdown and not _starts_json(STANDARD_INPUT.head())
     return suffix_of(path) in MARKDOWN_FILES or (
@@ -79,7 +79,7 @@ def is_text(path: Path, is_markdown: bool) -> bool:
 
 
 def _is_json_text(path: Path) -> bool:
-    """Whether a text file begins as records do: with an object, or a list of objects. ``[1]`` begins a text."""
+    """Whether a text file begins with a JSON object or a list of objects; ``[1]`` begins a text."""
     with open_bytes(path) as file:
         return bool(_RECORDS.match(file.read(1_000).removeprefix(BOM_UTF8)))
 
@@ -89,21 +89,21 @@ def _starts_json(head: bytes) -> bool:
 
 
 def suffix_of(path: Path) -> str:
-    """The ending of a file's name in small letters, ``.gz`` left out."""
+    """Return the lower-case suffix of a file's name, without ``.gz``."""
     suffix = path.suffix.lower()
     return path.with_suffix("").suffix.lower() if suffix == ".gz" else suffix
 
 
 def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[RawRecord | RecordError]:
-    """Stream the records of a file of JSON, each as it stands there.
+    """Yield the records of a JSON file without parsing their fields.
 
-    One JSON value a line is streamed; a file that is one value over many lines is read whole. A value is a list of
-    records, an object that holds such a list, or one record. What else stands in a list beside records comes out
-    like them, for whoever reads them to refuse.
+    A file with one JSON value per line is streamed; a file that is one value over many lines is read at once. A value
+    is a list of records, an object that holds such a list, or one record. Other items of a list are yielded too, for
+    the reader of the format to refuse.
 
     Args:
         path: The file.
-        is_record: Whether an object of these fields is a record itself, whatever lists it holds.
+        is_record: Whether an object with these fields is a record itself, even if it holds lists.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -121,7 +121,7 @@ def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[Raw
 
 
 def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
-    """A file of Markdown as one record: its text, character for character, named as the file is.
+    """Yield a Markdown file as one record with its unchanged text; its id is the file's name.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -138,7 +138,7 @@ def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
 
 
 def first_fields(path: Path) -> frozenset[str]:
-    """The fields of the first line of a JSON Lines file that is an object: what tells its form; none where none is.
+    """Return the field names of the first object in a JSON Lines file, to detect its format; empty if there is none.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -174,7 +174,7 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
 
 
 def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[int, str | RecordError]]:
-    """As many lines as one JSON value may have, which all are kept."""
+    """Yield lines up to the maximum size of one JSON value."""
     length = 0
     for number, line in lines:
         yield number, line
@@ -184,39 +184,39 @@ def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[i
 
 
 def json_fault(text: str) -> tuple[int, str] | None:
-    """On which line one JSON value, a list of records or an object with one, is broken, and how; None if it is not."""
+    """Return the line and the description of an error in a JSON value; None if it is valid."""
     try:
-        # Numbers are not converted here: one with too many digits is refused where it is read.
+        # Numbers are not converted here: a number with too many digits is refused when it is read.
         loads(text, parse_int=str, parse_float=str)
     except JSONDecodeError as error:
         what = "one JSON list" if text.lstrip().startswith("[") else "one JSON value"
         before, after = text[: error.pos].rstrip(), text[error.pos :].strip()
-        # Of a text that is never closed Python names the place where it begins.
+        # For an unterminated string, Python reports the position where it begins.
         if not after or error.msg.startswith("Unterminated string"):
             lines = text.rstrip().split("\n")
-            return len(lines), f"expected {what}; found that it ends early, at column {len(lines[-1])}. Write it again"
+            return len(lines), f"expected {what}; it ends early, at column {len(lines[-1])}. Write the file again"
         if (after[0] in "]}," and before.endswith(",")) or (after[0] == "," and after[1:].lstrip()[:1] in {"]", "}"}):
-            problem = f"a comma before nothing at column {error.colno}. Take the comma out"
+            problem = f"a comma before nothing at column {error.colno}. Remove the comma"
         else:
             problem = f"no JSON at column {error.colno} ({error.msg})"
         return error.lineno, f"expected {what}; found {problem}"
     except RecursionError:
-        return 1, "expected a JSON list of records; found one with lists too deep within each other"
+        return 1, "expected a JSON list of records; found lists nested too deeply"
     return None
 
 
 def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]], whole: str) -> RecordError | None:
-    """What is wrong with a file that is to be one JSON value, by its name or its first line; None of other files."""
+    """Return the error of a file that should be one JSON value by its name or first line; None for other files."""
     alone = head in {"[", "{"}
     listed = head.startswith("[") and path.suffix.lower() == ".json"
     if not alone and not listed:
-        # Lines that can be read each by itself lose one of them alone.
+        # If lines are readable on their own, only the broken line is lost.
         if head.startswith("{") and path.suffix.lower() != ".json":
             return None
         if any(isinstance(line, str) and _is_json(line) for _, line in rest):
             return None
     text = whole
-    if path.is_file():  # As it stands in the file, for the columns; a pipe has nothing more to give.
+    if path.is_file():  # Read the original text for exact columns; a pipe cannot be read again.
         with open_bytes(path) as file:
             text = file.read().removeprefix(BOM_UTF8).decode("utf-8")
     fault = json_fault(text)
@@ -232,7 +232,7 @@ def _is_json(text: str) -> bool:
 
 
 def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
-    """The text of the lines, empty ones put back; None where one cannot be read."""
+    """Join the lines, with empty lines restored; None if a line cannot be read."""
     parts: list[str] = []
     last = lines[0][0]
     for number, line in lines:
@@ -246,7 +246,7 @@ def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
 def _records_in(
     path: Path, text: str, line: int, is_record: Callable[[Fields], bool]
 ) -> Iterator[_Piece | RecordError]:
-    """The records that a JSON value holds; the value itself if it holds none."""
+    """Yield the records in a JSON value; the value itself if it holds none."""
     try:
         inner = _list_within(text, is_record)
     except InputError as error:
@@ -272,10 +272,10 @@ def _records_in(
 
 
 def _rows_of(text: str) -> list[Fields] | None:
-    """The rows of a table that is written column by column, as pandas and datasets do; None if it is none.
+    """Return the rows of a table written by column, as pandas and datasets do; None if it is not such a table.
 
     Raises:
-        InputError: Its columns are of unequal length.
+        InputError: Its columns have different lengths.
     """
     fields = fields_of(text) or dict_of(None)
     answers = next((fields[name] for name in ANSWERS if name in fields), None)
@@ -288,21 +288,19 @@ def _rows_of(text: str) -> list[Fields] | None:
         if answers and len(sizes) == len(fields):
             if len(set(sizes.values())) > 1:
                 found = ", ".join(f"{size} in {name[:40]!r}" for name, size in list(sizes.items())[:8])
-                raise InputError(
-                    f"expected columns of one length, a value a row; found {found}. Write null where a row has none"
-                )
+                raise InputError(f"expected columns of equal length; found {found}. Write null for missing values")
             return [{name: column[number] for name, column in fields.items()} for number in range(sizes.popitem()[1])]
     return None
 
 
 def _list_within(text: str, is_record: Callable[[Fields], bool]) -> tuple[int, str] | None:
-    """Where the list of records begins, and its name before each record's number.
+    """Return the position of the list of records, and the prefix of each record's path; None if there is no list.
 
     Raises:
-        InputError: There are several lists of that name.
+        InputError: There are several lists with that name.
     """
     if not text.startswith("[") and not any(f'"{name}"' in text for name in LISTS):
-        return None  # spares the lines of a long file a second reading
+        return None  # avoids parsing each line of a long file twice
     try:
         value = from_json(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a format is, and what the readers of several formats share."""
+"""The ``Format`` record, and helpers shared by the readers of several formats."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ Fields = Mapping[str, Any]
 
 
 def items_in(value: object) -> list[Any]:
-    """The items of a list; none of anything else."""
+    """Return the items of a list; empty for other values."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def dict_of(value: object) -> Fields:
-    """The fields of an object; none of anything else."""
+    """Return the fields of an object; empty for other values."""
     return cast(Fields, value) if isinstance(value, dict) else cast(Fields, {})
 
 
 def dicts_in(value: object) -> list[Fields]:
-    """The objects in a list."""
+    """Return the objects in a list."""
     return [cast(Fields, item) for item in items_in(value) if isinstance(item, dict)]
 
 
 def first_dict(value: object) -> Fields:
-    """The first object in a list; one without fields if there is none."""
+    """Return the first object in a list; an empty object if there is none."""
     return next(iter(dicts_in(value)), dict_of(None))
 
 
 def fields_of(json: str) -> Fields | None:
-    """The fields of a record, if it is an object."""
+    """Parse a record and return its fields; None if it is not an object."""
     try:
         value = from_json(json)
     except ValueError:
@@ -52,9 +52,10 @@ def fields_of(json: str) -> Fields | None:
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One record of a file, not yet read.
+    """A record of a file before parsing.
 
-    ``number`` counts records from 1, ``line`` lines; ``within`` is where in the line's JSON it stands, if not alone.
+    ``number`` counts records from 1, ``line`` counts lines; ``within`` is the path in the line's JSON value, if the
+    record is only a part of it.
     """
 
     path: str
@@ -64,10 +65,10 @@ class RawRecord:
     within: str = ""
 
     def read(self, kind: type[Model]) -> Model:
-        """The record as one of this kind.
+        """Parse the record as this class.
 
         Raises:
-            RecordError: It is none.
+            RecordError: It is not valid.
         """
         try:
             return kind.model_validate_json(self.json)
@@ -75,11 +76,11 @@ class RawRecord:
             raise self.unfit(error) from None
 
     def unfit(self, error: ValidationError | ValuesError) -> RecordError:
-        """The error that names this record and the field of it that pydantic complains of first."""
+        """Return a ``RecordError`` for the first problem in a validation error."""
         if isinstance(error, ValuesError):
             return self.refused(error.field, error.problem)
         _, problem = first_problem(error)
-        # In a field that may have several forms pydantic names the form too: "str", "tuple[_Block, ...]".
+        # For a union, pydantic's path includes the type: "str", "tuple[_Block, ...]".
         parts = [str(part) for part in error.errors(include_url=False)[0]["loc"]]
         field = ".".join(part for part in parts if part != "str" and not re.search(r"\A[_<]|[\[\]]", part))
         return self.refused(field or None, problem)
@@ -91,10 +92,10 @@ class RawRecord:
 
     @property
     def row(self) -> Row:
-        """The record as readers of data sets take one.
+        """The record as a row for readers of data sets.
 
         Raises:
-            RecordError: It is no object.
+            RecordError: It is not an object.
         """
         fields = self.fields
         if fields is None:
@@ -102,30 +103,31 @@ class RawRecord:
         return Row(Path(self.path), self.line, self.number, self.within, fields)
 
     def with_fields(self, fields: Fields) -> RawRecord:
-        """The same record with other fields."""
+        """Return this record with other fields."""
         return replace(self, json=to_json(fields, serialize_unknown=True).decode())
 
     def part(self, within: str, fields: Fields) -> RawRecord:
-        """A part of this record that is one by itself."""
+        """Return a part of this record as a record."""
         return replace(self.with_fields(fields), within=".".join(filter(None, (self.within, within))))
 
     def refused(self, field: str | None, problem: str) -> RecordError:
-        """The error that names this record."""
+        """Return a ``RecordError`` for this record."""
         parts = [part for part in (self.within, field) if part]
         return RecordError(self.path, self.line, ".".join(parts) or None, problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form that answers come in.
+    """A format of answers.
 
     Attributes:
-        summary: The fields of a record, as an error names them.
-        read: A record as an answer; ``RecordError``, ``ValuesError`` or ``ValidationError`` if it is none.
-        matches: Whether a record's fields are those of this form.
-        needs_documents: Whether its records name documents that they do not bring.
-        parts: The answers of a record that holds several, each as a record; None where it is one answer.
-        infers_citations: Whether a sentence without a marker is taken to cite every context.
+        summary: The fields of a record, for error messages.
+        read: Converts a record to an answer. Raises ``RecordError``, ``ValuesError`` or ``ValidationError`` if it is
+            not valid.
+        matches: Whether a record's fields are those of this format.
+        needs_documents: Whether records cite documents without including them.
+        parts: Splits a record with several answers; None if each record is one answer.
+        infers_citations: Whether a sentence without a marker is assumed to cite every context.
     """
 
     summary: str
@@ -137,7 +139,7 @@ class Format:
 
 
 class Foreign(Record):
-    """A record of another program's: fields that nothing is read from are let be."""
+    """A record of another program; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -149,14 +151,14 @@ def _spelled(name: object) -> object:
 
 
 Name = Annotated[str, BeforeValidator(_spelled), Field(min_length=1)]
-"""An id, which some write as a number."""
+"""An id; numbers are converted to text."""
 
 PerhapsName = Annotated[Name | None, BeforeValidator(lambda name: None if name == "" else name)]
-"""An id that may be missing, which some write as an empty text."""
+"""An optional id; an empty text means that it is missing."""
 
 
 MOST_CITATIONS = 100_000
-"""Citations of one answer at most, where each sentence without a marker cites every context."""
+"""Maximum citations of an answer in which each sentence without a marker cites every context."""
 
 
 def answer_of(
@@ -167,14 +169,14 @@ def answer_of(
     *,
     uncited_cite_all: bool = False,
 ) -> Answer:
-    """An answer with markers in its text, numbers or PubMed ids.
+    """Parse an answer with markers in its text, which are numbers or PubMed ids.
 
     Args:
-        id: Its name.
-        text: Its words.
-        sources: What it can cite.
-        question: What it answers.
-        uncited_cite_all: Take a sentence without any marker for one that cites every document.
+        id: Id of the answer.
+        text: Text of the answer.
+        sources: Documents that it can cite.
+        question: Its question.
+        uncited_cite_all: Assume that a sentence without any marker cites every document.
     """
     expect_text(text)
     mentions = mentions_in(storable(text), sources)
@@ -183,7 +185,7 @@ def answer_of(
         return answer
     count = sum(not claim.citations for claim in answer.claims) * sources.count
     if count > MOST_CITATIONS:
-        problem = f"expected at most {MOST_CITATIONS:,} citations of one answer; found {count:,}"
+        problem = f"expected at most {MOST_CITATIONS:,} citations in an answer; found {count:,}"
         raise InputError(f"{problem}, because each sentence without a marker cites every context. Give fewer contexts")
     return answer.model_copy(update={"claims": tuple(_citing(claim, sources.every()) for claim in answer.claims)})
 
@@ -195,13 +197,12 @@ def _citing(claim: Claim, cited: Sequence[Cited]) -> Claim:
     return claim.model_copy(update={"citations": tuple(citations)})
 
 
-_TEXTS = (
-    "text snippet content data document page_content contents abstract body passage chunk"  # a document's words
-).split()
+# Field names of a document's text.
+_TEXTS = "text snippet content data document page_content contents abstract body passage chunk".split()
 _BELOW = "data source document tool_output metadata meta node web retrieved_context".split()
 _IDS = "id id_ _id doc_id docid document_id".split()
 _ADDRESSES = "doi url uri link source file_name filename file_path file_id".split()
-# An id that a program made up says nothing to a reader: a UUID, a digest.
+# Generated ids, such as UUIDs and digests, mean nothing to a reader.
 _MACHINE_MADE = re.compile(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}|[0-9a-fA-F]{40,64}")
 _NO_TEXT = {"base64": "a PDF or another file in base64", "url": "an address", "file": "the name of a file"}
 
@@ -217,27 +218,27 @@ _PRINTED = re.compile(
 
 
 def expect_words(text: str) -> None:
-    """Refuse what Python prints of another library's object where its words are due.
+    """Refuse the printed form of another library's object in place of a text.
 
     Raises:
-        ValueError: The text is such a printed form, as ``json.dumps(result, default=str)`` writes it.
+        ValueError: The text is a printed object, as ``json.dumps(result, default=str)`` writes it.
     """
     if found := _PRINTED.match(text):
         shown = f"{found['kind']}(...)" if found["kind"] else found["text"].split("=")[0].strip()[:24]
         raise ValueError(
-            f"expected the words of a text; found an object as Python prints it ({shown}), as "
-            "json.dumps(result, default=str) writes it. Write its fields: "
+            f"expected a text; found a printed Python object ({shown}), as written by "
+            "json.dumps(result, default=str). Write its fields instead: "
             "json.dumps(result, default=lambda item: item.model_dump()), or check the result in Python: "
             "vericite.check(result)"
         )
 
 
 class Given(Foreign):
-    """A document as another program writes it, or a part of one.
+    """A document, or a part of one, in the form of another program.
 
-    Its words come as a text or as blocks of text, in the document or a level below; or the document is nothing but a
-    text. ``texts`` is None where there are no words. ``place`` is the number that cites it, where that is not its place
-    in the list.
+    Its text is a string or a list of blocks, in the document or one level below; or the document is only a string.
+    ``texts`` is None if there is no text. ``place`` is the number that cites it, if that is not its position in the
+    list.
     """
 
     type: str = "document"
@@ -262,7 +263,7 @@ class Given(Foreign):
         kind = dict_of(fields.get("source")).get("type") or dict_of(fields.get("data")).get("type")
         if isinstance(kind, str) and kind in _NO_TEXT:
             raise ValueError(
-                f"expected a document's words; found {_NO_TEXT[kind]} (source type {kind!r}). "
+                f"expected the text of a document; found {_NO_TEXT[kind]} (source type {kind!r}). "
                 'Give the text instead: {"type": "text", "data": "..."}'
             )
         texts = [_words(level.get(name)) for level in levels for name in _TEXTS]
@@ -272,16 +273,20 @@ class Given(Foreign):
         return {
             "type": fields.get("type") or "document",
             "id": next(_wrong(fields, _IDS, (str, int)), _identified(levels)),
-            "title": next(_wrong(fields, ("title",), (str,)), next((it for it in titles if isinstance(it, str)), None)),
+            "title": next(
+                _wrong(fields, ("title",), (str,)), next((title for title in titles if isinstance(title, str)), None)
+            ),
             "pmid": _pmid(levels),
             "retracted": any(level.get("retracted") is True for level in levels),
-            "place": next(_values(levels, ("source_index",)), None),  # Haystack leaves out what is not cited.
+            "place": next(
+                _values(levels, ("source_index",)), None
+            ),  # Haystack leaves out documents that are not cited.
             "texts": next((found for found in texts if found is not None), None),
         }
 
 
 def _wrong(fields: Fields, names: Sequence[str], kinds: tuple[type, ...]) -> Iterator[Any]:
-    """A document's own names that are none; what other levels hold is the program's own."""
+    """Yield invalid values of a document's own fields, to be reported; other levels may hold anything."""
     given = (fields.get(name) for name in names)
     return (value for value in given if value is not None and (not isinstance(value, kinds) or value is True))
 
@@ -291,13 +296,13 @@ def _values(levels: Sequence[Fields], names: Sequence[str]) -> Iterator[Any]:
 
 
 def _pmid(levels: Sequence[Fields]) -> object:
-    """The PubMed id; LangChain's retriever of PubMed calls it ``uid``."""
+    """Return the PubMed id; LangChain's PubMed retriever calls it ``uid``."""
     numbers = (value for value in _values(levels, ("uid",)) if str(value).isdigit())
     return next(_values(levels, ("pmid", "PMID", "pubmed_id")), next(numbers, None))
 
 
 def _identified(levels: Sequence[Fields]) -> object:
-    """What names the document best: its own id, unless a program made it up, a PubMed id, an address."""
+    """Return the best id: the document's own unless it is generated, a PubMed id, a URL."""
     own = list(_values(levels[:1], _IDS))
     telling = [id for id in own if not (isinstance(id, str) and _MACHINE_MADE.fullmatch(id))]
     pmid = _pmid(levels)
@@ -307,7 +312,7 @@ def _identified(levels: Sequence[Fields]) -> object:
 
 
 def _words(given: object) -> tuple[str, ...] | None:
-    """A text, or the texts of a list of blocks; None if it is neither."""
+    """Return the texts of a string or a list of blocks; None for other values."""
     if isinstance(given, str):
         return (given,)
     if not isinstance(given, list):
@@ -320,7 +325,7 @@ def _words(given: object) -> tuple[str, ...] | None:
 def passages(
     id: str, texts: Sequence[str], title: str = "", pmid: str | None = None, retracted: bool = False
 ) -> Document:
-    """A document of which only passages are known, each a section."""
+    """Build a document from passages; each passage becomes a section."""
     sections = tuple(Section(text=storable(text)) for text in dict.fromkeys(texts) if text)
     written = re.fullmatch(r"(?:pmid\s?:?\s?)?([0-9]{1,8})", pmid or id, re.IGNORECASE)
     own = written[1] if written else None
@@ -328,10 +333,10 @@ def passages(
 
 
 def sources_of(given: Sequence[Given], library: Library, kind: str = "context") -> CitableDocuments:
-    """What an answer can cite that was written from these documents, or chunks of documents; numbers count them.
+    """Return the citable documents of an answer that was written from these documents or chunks, numbered in order.
 
-    Chunks of one document are sources of their own, ``a.pdf#1`` and ``a.pdf#2``, unless they are one text. Who cites
-    the document by its name cites all its chunks together. Where there are no words the library is asked for them.
+    Chunks of a document with different texts are separate sources, ``a.pdf#1`` and ``a.pdf#2``. A citation of the
+    document by name cites all its chunks together. Missing texts are looked up in the library.
     """
     names = [storable(item.id or f"{kind}-{number}") for number, item in enumerate(given, start=1)]
     chunks: dict[str, dict[tuple[str, ...], Given]] = {}
@@ -363,7 +368,7 @@ def sources_of(given: Sequence[Given], library: Library, kind: str = "context") 
 
 
 def trimmed(text: str, start: int, end: int) -> Span | None:
-    """A stretch of a text without the white space at its ends; None if there is nothing else in it."""
+    """Return a span of a text without white space at its ends; None if it is only white space."""
     words = text[start:end].strip()
     if not words:
         return None

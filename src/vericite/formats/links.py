@@ -1,7 +1,7 @@
-"""Answers that cite pages of the web: in Markdown, and as OpenAI, Gemini and Perplexity return them.
+"""Answers that cite web pages: in Markdown, and in replies of OpenAI, Gemini and Perplexity.
 
-Markdown cites by links, by links with their address elsewhere, and by footnotes. Replies of the services, as they were
-kept, are each put into the form of ``spans`` or of a chain.
+Markdown cites by inline links, reference links and footnotes. Saved replies of the services are converted to the format
+of ``spans`` or of a chain.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENTRY = re.compile(
     r"(?P<target>\S[^\n]*(?:\n(?: {2,}|\t)[^\S\n]{0,8}(?![-*•\[\d\s])[^\n]*)*)",
     re.MULTILINE,
 )
-# What is no prose and would be read as such: images, comments.
+# Images and comments, which would otherwise be read as prose.
 _UNSPOKEN = re.compile(
     r"[^\S\n]{0,3}(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)|<!--(?:[^-<]|-(?!->)|<(?!!--)){0,2000}+-->)"
 )
@@ -46,7 +46,7 @@ _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s()<>\[\]\"]{1,200}")
 _TRAILING = ".,;:!?*_"
 _OWN_NUMBER = re.compile(r"[\W_]*([0-9]{1,3})[\W_]*")
 _PERSON = r"[A-Z][\w'’-]{1,40}"
-# A link whose words only name the source: "[1]", "[PMID 123]", "[Smith et al., 2020]", "[source]".
+# A link text that only names the source: "[1]", "[PMID 123]", "[Smith et al., 2020]", "[source]".
 _NAMING = re.compile(
     r"\W*(?:\^?[0-9]{1,3}|(?i:(?:pmid|doi|pmc)\b.*|(?:https?://|www\.).*|10\.[0-9]{4,9}/.*|sources?|links?|refs?"
     r"|references?|pubmed|study|trial|review|paper|article)"
@@ -63,7 +63,7 @@ class _Given(Foreign):
 
 
 class _Text(Foreign):
-    """A Markdown text, and what documents come with it."""
+    """A Markdown text and its documents."""
 
     id: Name | None = None
     question: str | None = None
@@ -90,12 +90,12 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """As many spaces, so that whatever follows stays where it was."""
+    """Replace a match with spaces, so that later offsets stay the same."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
 def _entries(text: str, sources: CitableDocuments) -> Iterator[tuple[str, str]]:
-    """The numbered entries of the reference list at the end that name a source there is a document of."""
+    """Yield the numbered entries of the reference list at the end that name a known document."""
     for match in _ENTRY.finditer(text, body_end(text)):
         if any(sources.knows(name) for name in _names_of(match["target"])):
             yield match["name"] or match["plain"], match["target"]
@@ -106,7 +106,7 @@ def _folded(name: str) -> str:
 
 
 def _mentions(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
-    """What is no prose, and what cites, the surest first: links, names, numbers and ids, bare addresses."""
+    """Yield non-prose and citations, most certain first: links, names, numbers and ids, bare URLs."""
     for match in _UNSPOKEN.finditer(text):
         yield Mention(Span(start=match.start(), end=match.end()))
     for match in _INLINE.finditer(text):
@@ -115,7 +115,7 @@ def _mentions(text: str, definitions: Mapping[str, str], sources: CitableDocumen
         yield from _link(text, match, (int(number[1]), cited[1]) if number else cited)
     for match in _REFERRED.finditer(text):
         name = _folded(match["name"] or match["label"])
-        # "[1][2]" are two citations, though by the letter of Markdown it is one link.
+        # "[1][2]" means two citations, although in Markdown it is one link.
         if name in definitions and not match["label"].isdigit():
             yield from _link(text, match, _defined(name, definitions, sources))
     for match in _NAMED.finditer(text):
@@ -133,7 +133,7 @@ def _mentions(text: str, definitions: Mapping[str, str], sources: CitableDocumen
 
 
 def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:
-    """A link: all of it where its words name the source, its signs and address where they are the sentence's own."""
+    """Yield the mentions of a link: all of it if its text names the source, otherwise only its brackets and URL."""
     if _NAMING.fullmatch(match["label"]) or not match["label"].strip():
         yield Mention(Span(start=match.start(), end=match.end()), (cited,))
         return
@@ -142,7 +142,7 @@ def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:
 
 
 def _defined(name: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Cited:
-    """What a name stands for: the first source in its definition that there is; a number without one counts."""
+    """Resolve a name: the first known source in its definition; a number without a definition is a position."""
     target = definitions.get(name) or definitions.get(f"^{name}") or ""
     names = [*_names_of(target)]
     known = next((found for found in names if sources.knows(found)), names[0] if names else None)
@@ -153,7 +153,7 @@ def _defined(name: str, definitions: Mapping[str, str], sources: CitableDocument
 
 
 def _names_of(target: str) -> Iterator[str]:
-    """The sources that a definition names."""
+    """Yield the sources that a definition names."""
     for match in _BARE.finditer(target):
         yield (match["framed"] or match["bare"]).rstrip(_TRAILING)
     yield from (f"pmid:{pmid}" for group in parse_pmids(target) for pmid in group.pmids)
@@ -177,13 +177,13 @@ _OWN = ("id", "question", "documents")
 
 
 def _either(fields: Fields, name: str) -> Any:
-    """A field of Gemini's: its services write ``groundingChunks``, its library ``grounding_chunks``."""
+    """Return a field of Gemini: its service writes ``groundingChunks``, its library ``grounding_chunks``."""
     first, *rest = name.split("_")
     return fields.get(name, fields.get(first + "".join(map(str.capitalize, rest))))
 
 
 def _opened(fields: Fields) -> tuple[Fields, str, Fields] | None:
-    """The reply, the service that it is of, and the fields around it; None if there is none."""
+    """Find the reply, the name of its service, and the fields around it; None if there is no reply."""
     for inner in (fields, *(dict_of(fields.get(name)) for name in _ENVELOPES)):
         for name, is_reply in _REPLIES.items():
             if is_reply(inner):
@@ -210,7 +210,7 @@ def _is(name: str) -> Callable[[Fields], bool]:
 
 
 def _unpacked(raw: RawRecord) -> tuple[Fields, Fields]:
-    """The reply, and the fields around it."""
+    """Return the reply and the fields around it."""
     found = _opened(dict_of(raw.fields))
     if found is None:
         raise raw.refused(None, "expected a reply with output, choices or candidates; found none")
@@ -259,7 +259,7 @@ def _texts(texts: Sequence[str]) -> list[Fields]:
 
 
 def _output(reply: Fields) -> tuple[list[dict[str, Any]], list[Fields]]:
-    """The blocks of text of a response, and what its searches of files found."""
+    """Return the text blocks of a response, and the results of its file searches."""
     blocks: list[dict[str, Any]] = []
     results: list[Fields] = []
     for item in dicts_in(reply.get("output")):
@@ -276,13 +276,13 @@ def _output(reply: Fields) -> tuple[list[dict[str, Any]], list[Fields]]:
 
 
 def _annotated(annotation: Fields, index: int, length: int) -> Fields | None:
-    """An annotation as a citation with a place; None if it cites nothing."""
+    """Convert an annotation to a citation with a place; None if it cites nothing."""
     cited = {**dict_of(annotation.get("url_citation")), **dict_of(annotation.get("file_citation")), **annotation}
     if not str(annotation.get("type", "")).endswith("citation"):
         return None
     start, end = cited.get("start_index"), cited.get("end_index")
     if start is None or end is None:
-        # A file is cited at one place: behind the sentence.
+        # A file citation has a single position, after the sentence.
         end = min(max(int(cited.get("index") or length), 1), length)
         start = end - 1
     place: dict[str, Any] = {"content_index": index, "start": start, "end": end, "title": cited.get("title")}
@@ -328,18 +328,18 @@ def _read_gemini(raw: RawRecord, library: Library) -> Answer:
 
 
 class _Characters:
-    """The characters of a text by their bytes, which Gemini counts."""
+    """Converts byte offsets, which Gemini uses, to character offsets."""
 
     def __init__(self, text: str) -> None:
         self._ends = list(accumulate((len(char.encode("utf-8", "replace")) for char in text), initial=0))
 
     def of(self, byte: int) -> int:
-        """The character that begins at or behind a byte."""
+        """Return the first character that begins at or after a byte."""
         return min(bisect_left(self._ends, byte), len(self._ends) - 1)
 
 
 def _chunks(chunks: Sequence[Fields]) -> Iterator[Fields]:
-    """The sources, each with a name of its own: chunks of one file are several."""
+    """Yield the sources with unique names: chunks of a file are separate sources."""
     names: dict[str, int] = {}
     for number, chunk in enumerate(chunks, start=1):
         retrieved = dict_of(_either(chunk, "retrieved_context"))
@@ -363,7 +363,7 @@ GEMINI = Format(
 
 
 def _cited_pages(fields: Fields) -> list[Fields]:
-    """The pages that numbers in the text count."""
+    """Return the pages that numbers in the text refer to."""
     pages = [
         {"id": page.get("url"), "title": page.get("title"), "text": page.get("snippet")}
         for page in dicts_in(fields.get("search_results"))

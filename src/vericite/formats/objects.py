@@ -1,8 +1,8 @@
-"""Documents and answers of other libraries, as they are in memory.
+"""Convert document and answer objects of other libraries.
 
-Objects are known by their shape, so that no library is imported: a LangChain ``Document`` has ``page_content``, a
-LlamaIndex node ``get_content()``, a Haystack ``Document`` is a dataclass with ``content``. Each becomes the plain
-values that the library would write to a file, and read as ``vericite check`` reads that file.
+Objects are recognized by their attributes, so that no library is imported: a LangChain ``Document`` has
+``page_content``, a LlamaIndex node ``get_content()``, a Haystack ``Document`` is a dataclass with ``content``. Each is
+converted to the plain values that the library would write to a file, and then read like that file.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from vericite.records import Answer, Document, Record, SourceText, first_problem
 from vericite.text.references import Library
 
 _DEEPEST = 30
-"""Levels of objects within each other that are read."""
+"""Maximum nesting of objects."""
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def as_documents(documents: Iterable[object]) -> list[Document]:
-    """Documents from whatever a caller has for them: texts, mappings, ``Document`` or another library's objects.
+    """Convert texts, mappings, ``Document`` objects or another library's objects to documents.
 
     Raises:
-        InputError: One cannot be read as a document, or they are not in a list.
+        InputError: An item cannot be read as a document, or ``documents`` is not a list.
     """
     expect_many(documents, "a list of documents")
     return [_as_document(item, number) for number, item in enumerate(documents)]
@@ -48,7 +48,7 @@ def _as_document(item: object, position: int) -> Document:
     fields = {"id": f"document-{position + 1}", "text": item} if isinstance(item, str) else plain(item)
     if not isinstance(fields, Mapping):
         raise InputError(
-            f"expected documents to be texts, mappings with text and perhaps id and title, or a library's documents; "
+            f"expected documents to be texts, mappings with text and optional id and title, or a library's documents; "
             f"{where} is {item!r:.80}"
         )
     try:
@@ -56,7 +56,7 @@ def _as_document(item: object, position: int) -> Document:
     except (ValidationError, ValuesError) as error:
         field, problem = first_problem(error)
         at = f"{where}.{field}" if field else where
-        raise InputError(f"expected a document with text and perhaps id and title; {at}: {problem}") from None
+        raise InputError(f"expected a document with text and optional id and title; {at}: {problem}") from None
 
 
 def _document(given: Fields, position: int) -> Document:
@@ -64,7 +64,7 @@ def _document(given: Fields, position: int) -> Document:
     if not named.keys() - SourceText.model_fields.keys():
         return SourceText.model_validate(named).document()
     for field in given:
-        # A misspelt title is not to be lost in silence; what other libraries add has other names.
+        # Report a misspelled title instead of dropping it; extra fields of other libraries have other names.
         close = get_close_matches(field, SourceText.model_fields, n=1, cutoff=0.75)
         if close and field != close[0]:
             raise ValuesError("document", field, f"expected another name. Did you mean {close[0]!r}?")
@@ -76,10 +76,10 @@ def _document(given: Fields, position: int) -> Document:
 
 
 def as_answer(value: object, library: Library | None = None) -> Answer:
-    """An answer with its sources from what a library returns: a chain's result, a response, a sample.
+    """Convert what a library returns (a chain's result, a response, a sample) to an answer with its sources.
 
     Raises:
-        InputError: It cannot be read as an answer with its sources.
+        InputError: It cannot be read as an answer with sources.
     """
     if isinstance(value, Answer):
         return value
@@ -94,9 +94,9 @@ def as_answer(value: object, library: Library | None = None) -> Answer:
 
 
 def plain(value: object, depth: int = 0) -> object:
-    """An object as the plain values that its library would write: mappings, lists, texts and numbers.
+    """Convert an object to the plain values that its library would write: mappings, lists, texts and numbers.
 
-    What has no plain form, such as an embedding's array or a client, becomes None.
+    Values without a plain form, such as an embedding's array or a client, become None.
     """
     if isinstance(value, _PLAIN):
         return value
@@ -122,14 +122,14 @@ def _object(value: object, depth: int) -> object:
     elif is_dataclass(value):
         own = [field.name for field in fields(value)]
     else:
-        # An object of a library that we do not know, or of pydantic's first version.
+        # An object of an unknown library, or of pydantic 1.
         own = [name for name in vars(value) if not name.startswith("_")] if hasattr(value, "__dict__") else []
     found = {name: plain(getattr(value, name, None), depth + 1) for name in own}
     return found or None
 
 
 def _content(value: object) -> dict[str, object] | None:
-    """The words of a document that gives them by a method, as a LlamaIndex node does."""
+    """Return the text of a document that has a method for it, such as a LlamaIndex node."""
     get_content = getattr(value, "get_content", None)
     if not callable(get_content):
         return None

@@ -1,4 +1,4 @@
-"""The formats by name, and the one way from a file to its answers."""
+"""The registry of answer formats, and the functions that read answers and questions from files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from vericite.text.references import Library
 
 
 class AnswerToCheck(Record):
-    """An answer as a user gives it; ``[n]`` in it cites the n-th document, ``PMID: n`` the one of that id."""
+    """An answer as input: ``[n]`` in its text cites the n-th document, ``PMID: n`` the document with that id."""
 
     id: str = Field(min_length=1)
     answer: str
@@ -54,21 +54,21 @@ class AnswerToCheck(Record):
 
     @classmethod
     def of(cls, answer: Answer) -> Self:
-        """An answer as it would be given, with all its documents."""
+        """Convert an answer with all its documents."""
         documents = tuple(
-            SourceText(id=it.id, text=it.text, title=it.title or None, retracted=it.retracted)
-            for it in answer.documents
+            SourceText(id=document.id, text=document.text, title=document.title or None, retracted=document.retracted)
+            for document in answer.documents
         )
         return cls(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
 
     def parsed(self, library: Library | None = None) -> Answer:
-        """The answer split into claims and citations."""
+        """Parse the answer into claims and citations."""
         sources = CitableDocuments([document.document() for document in self.documents], library)
         return answer_of(self.id, self.answer, sources, self.question)
 
 
 class _Written(Foreign):
-    """The same as people write it: ids may be numbers or missing, documents nothing but texts."""
+    """A lenient ``AnswerToCheck``: ids may be numbers or missing, and documents may be plain texts."""
 
     id: PerhapsName = None
     answer: str
@@ -115,20 +115,20 @@ _OWN: dict[str, Format] = {
     "langchain": LANGCHAIN,
     "spans": SPANS,
     "markdown": MARKDOWN,
-    # Last, because what it goes by, an answer, others have too.
+    # Last, because it only needs an answer, which other formats have too.
     "vericite": VERICITE,
 }
 
 FORMATS = Registry("format", _OWN, "vericite.answer_formats", Format, last=("vericite",))
-"""Formats of answers, in the order in which ``auto`` tries them; another package brings a ``Format``."""
+"""Formats of answers, in the order in which ``auto`` tries them. Other packages may add a ``Format``."""
 
 
 def _sets_with_answers() -> tuple[str, ...]:
-    """The data sets whose answers can be checked."""
+    """Return the names of data sets with answers that can be checked."""
     return tuple(name for name, known in SETS.items() if "answers" in known.gives)
 
 
-_LOOKED_AT = 20  # records that auto looks at before it decides
+_LOOKED_AT = 20  # records that auto reads before it chooses a format
 
 
 def answers_in(
@@ -138,18 +138,19 @@ def answers_in(
     on_format: Callable[[str], None] | None = None,
     columns: str | None = None,
 ) -> Iterator[Answer | RecordError]:
-    """Stream the answers of a file; a record that is none comes out as its error.
+    """Yield the answers of a file, and an error for each record that is not a valid answer.
 
     Args:
-        path: The file; ``-`` is the standard input. What gzip packed is unpacked. A data set goes by its name, as in
+        path: The file; ``-`` is the standard input. Gzip files are unpacked. A data set is given with its name, as in
             ``medaesqa:FILE``.
-        format: A name of ``FORMATS``, or of a data set with answers; ``auto`` goes by the first records.
-        documents: More documents, which answers cite by PMID, DOI or address.
-        on_format: Called with the name of the format that ``auto`` took.
-        columns: Which columns of a table, or fields of records, hold what: ``answer=reply,contexts=sources``.
+        format: A name in ``FORMATS``, or of a data set with answers; ``auto`` detects the format from the first
+            records.
+        documents: Additional documents, which answers cite by PMID, DOI or URL.
+        on_format: Called with the name of the format that ``auto`` detected.
+        columns: Names of table columns or record fields by their content: ``answer=reply,contexts=sources``.
 
     Raises:
-        InputError: The file cannot be read, no format fits it, or its format needs documents and got none.
+        InputError: The file cannot be read, no format matches, or the format needs documents and there are none.
     """
     library = documents if isinstance(documents, Library) else Library(tuple(documents))
     if is_named(str(path)):
@@ -169,23 +170,24 @@ def _hopeful(path: Path, items: Iterator[Answer | RecordError]) -> Iterator[Answ
 
 
 def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
-    """The answers of a data set, each with the texts of its documents where the library has them."""
+    """Yield the answers of a data set, with the texts of documents that the library has."""
     for entry in source.set.entries(source.paths, source.part):
         if isinstance(entry, RecordError):
             yield entry
         elif entry.answer is not None:
             answer = entry.answer
-            if not library and answer.documents and not any(it.text for it in answer.documents):
+            if not library and answer.documents and not any(document.text for document in answer.documents):
                 raise InputError(
-                    f"expected the documents that the answers cite, for {source.set.title} only names them; "
+                    f"expected the documents that the answers cite, since {source.set.title} only names them; "
                     "found none. Give them with --documents FILE"
                 )
             yield with_texts(answer, library)
 
 
 def with_texts(answer: Answer, library: Library) -> Answer:
-    """The answer, its documents with the texts that the library has of them."""
-    return answer.model_copy(update={"documents": tuple(_with_text(it, library) for it in answer.documents)})
+    """Fill in the texts of the answer's documents from the library."""
+    documents = tuple(_with_text(document, library) for document in answer.documents)
+    return answer.model_copy(update={"documents": documents})
 
 
 def _with_text(document: Document, library: Library) -> Document:
@@ -203,7 +205,7 @@ def _answers(
     else:
         name, records = format, file_records(path, _is_record, columns)
     if name is None:
-        # No record is an object: what each is instead is told by the reader of any format.
+        # No record is an object: any reader reports what each is instead.
         for raw in records:
             found = raw if isinstance(raw, RecordError) else _read(raw, "vericite", library)
             if isinstance(found, RecordError):
@@ -214,7 +216,7 @@ def _answers(
     chosen = FORMATS[name]
     if chosen.needs_documents and not library:
         raise InputError(
-            f"expected the documents that the answers cite, for the format {name} has none; found {path} alone. "
+            f"expected the documents that the answers cite, since the format {name} has none; found only {path}. "
             "Give them with --documents FILE"
         )
     for raw in records:
@@ -249,7 +251,7 @@ def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
 def _recognised(
     path: Path, library: Library, columns: Columns | None
 ) -> tuple[str | None, Iterator[RawRecord | RecordError]]:
-    """The format that most of the first records have and can be read in, and all records; None without any object."""
+    """Detect the format that most of the first records match, and return it with all records; None without objects."""
     seen: list[RawRecord | RecordError] = []
     first: RawRecord | None = None
     votes: Counter[str] = Counter()
@@ -269,21 +271,21 @@ def _recognised(
         return None, records
     found = _listed(first.fields or {})
     raise InputError(
-        f"expected answers in a format that is known, such as {VERICITE.summary}; found {path}, line {first.line}, "
-        f"with the fields {found}. Say what the fields hold with --columns answer=NAME,contexts=NAME, or name the "
+        f"expected answers in a known format, such as {VERICITE.summary}; found {path}, line {first.line}, "
+        f"with the fields {found}. Map the fields with --columns answer=NAME,contexts=NAME, or name the "
         f"format with --format to see what its records lack: {', '.join(FORMATS)}"
     )
 
 
 def read_record(raw: RawRecord, library: Library) -> Answer | RecordError:
-    """One record, in the format that its fields show; of a record with several answers the first."""
+    """Read a record in the format detected from its fields; if it has several answers, only the first."""
     name = _format_of(raw.fields or {}) or "vericite"
     part = next(iter(_parts(raw, FORMATS[name])), raw)
     return _read(part, name, library)
 
 
 def _is_readable(raw: RawRecord, name: str, library: Library) -> bool:
-    """Whether a record can be read, as far as that takes no documents."""
+    """Whether a record can be read; formats that need documents are not tried without them."""
     format = FORMATS[name]
     if format.needs_documents and not library:
         return True
@@ -291,7 +293,7 @@ def _is_readable(raw: RawRecord, name: str, library: Library) -> bool:
 
 
 def _is_record(fields: Fields) -> bool:
-    """Whether an object is an answer itself, not what holds the answers of a file."""
+    """Whether an object is an answer itself, not a container of answers."""
     return _format_of(fields) is not None or any(isinstance(fields.get(name), str) for name in ("answer", "text"))
 
 
@@ -305,12 +307,12 @@ def _listed(fields: Iterable[str]) -> str:
 
 
 class QuestionLine(BaseModel):
-    """A line: a ``Question``, one of a gold file, or just an id and the question; other fields are passed over."""
+    """A line with a question: a ``Question``, a gold question, or an id and a text. Other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: str = Field(min_length=1)
-    # Not required here: a line without one is told of by the name that people write, `question`.
+    # Not required here: a missing text is reported under the usual name, `question`.
     text: str = Field("", validation_alias=AliasChoices("text", "question"))
     type: QuestionType | None = None
     gold_documents: tuple[str, ...] | dict[str, Any] = Field(
@@ -321,7 +323,7 @@ class QuestionLine(BaseModel):
 
     @property
     def question(self) -> Question:
-        """The question; of graded documents those that answer it."""
+        """The question; of graded documents, only those with a grade above 0."""
         documents = self.gold_documents
         if isinstance(documents, dict):
             documents = tuple(id for id, grade in documents.items() if grade > 0)
@@ -336,20 +338,20 @@ class QuestionLine(BaseModel):
 
 
 def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
-    """The questions of a file or a data set (``bioasq:FILE``), and what was wrong with other lines.
+    """Read the questions of a file or a data set (``bioasq:FILE``), and the errors of other lines.
 
-    The file is JSON Lines or a JSON list, a table (CSV, TSV, Excel, Parquet) with a column ``question`` and perhaps
-    ``id``, or a text (.txt) with a question a line. What has no id in tables and texts goes by its number.
+    The file is JSON Lines or a JSON list, a table (CSV, TSV, Excel, Parquet) with a column ``question`` and optionally
+    ``id``, or a text file (.txt) with one question per line. Without an id, the number of the row or line is used.
 
     Raises:
-        InputError: The file cannot be read, or holds no question at all.
+        InputError: The file cannot be read, or holds no questions.
     """
     numbered, problems = number_questions(path)
     return [question for _, question in numbered], problems
 
 
 def _question_lines(path: Path) -> Iterator[tuple[int, QuestionLine | RecordError]]:
-    """The questions of a file, each with its line."""
+    """Yield the questions of a file, each with its line."""
     suffix = suffix_of(path)
     if suffix in TABLES:
         for raw in table_records(path, TABLES[suffix], None):
@@ -372,7 +374,7 @@ def _question_of(raw: RawRecord) -> QuestionLine | RecordError:
 
 
 def _question_of_row(raw: RawRecord) -> QuestionLine | RecordError:
-    """The question of a row: its text and id as they are written, numbers too."""
+    """Read the question of a table row; ids may be numbers."""
     fields = raw.fields or {}
     text = next((fields[name] for name in ("question", "text", "query", "input") if name in fields), "")
     id = fields.get("id", fields.get("question_id", fields.get("qid", raw.number)))
@@ -386,10 +388,10 @@ def _question_named(id: str, text: str) -> QuestionLine:
 
 
 def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[RecordError]]:
-    """The same as ``read_questions``, each question with its line; in a data set with its number.
+    """Like ``read_questions``, but with the line of each question, or its number in a data set.
 
     Raises:
-        InputError: The file cannot be read, or holds no question at all.
+        InputError: The file cannot be read, or holds no questions.
     """
     found: dict[str, tuple[int, Question]] = {}
     problems: list[RecordError] = []
@@ -401,13 +403,13 @@ def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[Recor
         if isinstance(line, RecordError):
             problems.append(line)
         elif line.id in found:
-            problems.append(RecordError(path, number, "id", f"expected an id of its own; {line.id!r} came before"))
+            problems.append(RecordError(path, number, "id", f"expected a unique id; {line.id!r} was used before"))
         elif not line.text.strip():
             problems.append(RecordError(path, number, "question", "expected a question; found no text"))
         else:
             found[line.id] = number, line.question
     if not found:
         first = f" The first problem: {problems[0]}" if problems else ""
-        kinds = "as JSON a line, a table with a column question, or a text (.txt) with a question a line"
+        kinds = "as JSON Lines, a table with a column question, or a text file (.txt) with one question per line"
         raise InputError(f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{first}')
     return list(found.values()), problems

@@ -1,4 +1,4 @@
-"""Sessions of paper-qa: an answer whose sentences cite chunks of papers by name or id, in round brackets."""
+"""Sessions of paper-qa: answers that cite chunks of papers by name or id, in parentheses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from vericite.text.references import Library
 
 _GROUP = re.compile(r"\s*\((?P<inner>[^()]{1,2000})\)")
 _CONTEXT_ID = re.compile(r"\bpqac-[a-zA-Z0-9]{8}\b")
-# Between two names in a bracket, and before the first: "(pages a, b and c)".
+# Between two names in parentheses, and before the first: "(pages a, b and c)".
 _BETWEEN = re.compile(r"(?:[\s,;&-]|\band\b|\bpages?\b|\bpp?\.|\bsee\b|\be\.g\.)*", re.IGNORECASE)
 
 
 class _Paper(Foreign):
-    """What a chunk is from; the key stands for papers of which nothing better is known."""
+    """The paper of a chunk; ``dockey`` is for papers without better identifiers."""
 
     doi: str | None = None
     dockey: Name | None = None
@@ -28,7 +28,7 @@ class _Paper(Foreign):
 
 
 class _Chunk(Foreign):
-    """A part of a paper. paper-qa empties its text where a session is made ready to be shown."""
+    """A part of a paper. paper-qa empties its text in sessions prepared for display."""
 
     text: str = ""
     name: Name
@@ -36,14 +36,14 @@ class _Chunk(Foreign):
 
 
 class _Context(Foreign):
-    """A chunk that was retrieved; ``context``, a model's summary of it, is not a source."""
+    """A retrieved chunk. Its ``context``, a summary by a model, is not a source."""
 
     id: Name | None = None
     text: _Chunk
 
 
 class _Session(Foreign):
-    """A question, its answer and the chunks that were retrieved for it."""
+    """A question, its answer and the retrieved chunks."""
 
     id: Name | None = None
     question: str | None = None
@@ -53,7 +53,7 @@ class _Session(Foreign):
 
 
 def _session_in(fields: Fields) -> Fields:
-    """The session: alone, or within what an agent returns, where its name may be ``answer``."""
+    """Return the session: the record itself, or a field of an agent's output, which may be named ``answer``."""
     return dict_of(fields.get("session")) or dict_of(fields.get("answer")) or fields
 
 
@@ -71,10 +71,10 @@ def _read(raw: RawRecord, library: Library) -> Answer:
     if session.contexts and not sources.documents:
         raise raw.refused(
             "contexts.0.text.text",
-            "expected the words of the chunks; found none, for paper-qa leaves them out of what its agent returns. "
-            "Give the papers with --documents FILE, or keep the session that Docs.aquery returns",
+            "expected the text of the chunks; found none, because paper-qa omits it from its agent's output. "
+            "Give the papers with --documents FILE, or save the session that Docs.aquery returns",
         )
-    # What the reader sees names chunks; before it is made ready there are only ids.
+    # The displayed answer names chunks; the raw answer only has ids.
     text = session.raw_answer if _invents(session) else session.answer or session.raw_answer
     expect_text(text)
     text = storable(text)
@@ -84,7 +84,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
 
 
 def _invents(session: _Session) -> bool:
-    """Whether the model cited ids that no context has: paper-qa leaves these out of the answer that it shows."""
+    """Whether the model cited ids without a context, which paper-qa removes from the displayed answer."""
     given = {context.id for context in session.contexts}
     return None not in given and not given.issuperset(_CONTEXT_ID.findall(session.raw_answer))
 
@@ -96,20 +96,20 @@ def _source(context: _Context) -> Given:
 
 
 def _name(chunk: _Chunk) -> str:
-    """What the source is called: the chunk's name, or where its words are lacking what a library may know."""
+    """Return the name of a source: the chunk's name, or without text, the DOI, which a library may know."""
     return chunk.name if chunk.text.strip() else chunk.doc.doi or chunk.name
 
 
 def _mentions(text: str, known: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
-    """The brackets that hold nothing but names, then ids wherever they stand; an unknown id cites nothing."""
+    """Yield parentheses that hold only names, then ids anywhere; an unknown id cites nothing."""
     names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-    one = re.compile(rf"(?<!\w)(?:{names})(?!\w)|{_CONTEXT_ID.pattern}") if names else _CONTEXT_ID
+    name_or_id = re.compile(rf"(?<!\w)(?:{names})(?!\w)|{_CONTEXT_ID.pattern}") if names else _CONTEXT_ID
     for group in _GROUP.finditer(text):
-        found = one.findall(group["inner"])
-        if found and _BETWEEN.fullmatch(one.sub("", group["inner"])):
+        found = name_or_id.findall(group["inner"])
+        if found and _BETWEEN.fullmatch(name_or_id.sub("", group["inner"])):
             cited = tuple(sources.named(known.get(name, name)) for name in dict.fromkeys(found))
             yield Mention(Span(start=group.start(), end=group.end()), cited)
-    for match in one.finditer(text):
+    for match in name_or_id.finditer(text):
         if match[0] in known or _CONTEXT_ID.fullmatch(match[0]):
             yield Mention(Span(start=match.start(), end=match.end()), (sources.named(known.get(match[0], match[0])),))
 
@@ -119,4 +119,4 @@ PAPER_QA = Format(
     _read,
     _matches,
 )
-"""A session of paper-qa, which ragas' samples resemble by the names ``answer`` and ``contexts`` alone."""
+"""A session of paper-qa. Ragas samples only share the names ``answer`` and ``contexts`` with it."""

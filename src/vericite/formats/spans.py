@@ -1,8 +1,8 @@
-"""Citations as providers return them: objects that point at characters of the answer and of the sources.
+"""Citations of providers: objects that point to characters of the answer and of the sources.
 
-Two shapes are read. The Messages API of Anthropic returns ``content`` blocks of text, each with the citations that
-stand on it; Cohere's Chat API a text and ``citations`` with ``start`` and ``end``, names of documents (version 1) or
-``sources`` (version 2, where text and citations are in ``message``).
+Two shapes are read. Anthropic's Messages API returns ``content`` blocks of text, each with its citations. Cohere's Chat
+API returns a text and ``citations`` with ``start`` and ``end``, and names of documents (version 1) or ``sources``
+(version 2, with text and citations in ``message``).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
 from vericite.text.references import Library, reference_key
 
-# A stretch that is nothing but a link or a marker: it is cut out of the sentence.
+# A span that is only a link or a marker, which is removed from the sentence.
 _LINK = re.compile(
     r"\s*+\(?\s*+(?:\[[^\[\]]{0,300}+\]\((?:[^\s()]|\([^\s()]{0,200}\)){1,2000}+\)[\s,;]*+)++\)?\s*+"
     r"|\s*+(?:【[^【】]{0,99}】|\[[^\[\]\s]{1,40}\]|https?://\S{1,2000}+)\s*+"
 )
-_MOST = 10_000  # documents that a request is thought to have; an index beyond is no list's length
+_MOST = 10_000  # assumed maximum documents of a request; a larger index does not extend the list
 Index = Annotated[int, Field(ge=0, lt=10**9)]
 
 
 class _Cited(Foreign):
-    """A citation of any provider. Documents and search results are counted apart."""
+    """A citation of any provider. Documents and search results are numbered separately."""
 
     cited_text: str | None = None
     document_index: Index | None = None
@@ -57,19 +57,19 @@ class _Cited(Foreign):
 
     @property
     def place(self) -> tuple[str, int] | None:
-        """The kind of source and its number among those of the kind, from 0."""
+        """The kind of source, and its index among sources of that kind."""
         if self.document_index is not None:
             return "document", self.document_index
         return None if self.search_result_index is None else ("search-result", self.search_result_index)
 
     @property
     def otherwise(self) -> list[str]:
-        """What names its source where neither an id nor a number does; a source that nothing names is one too."""
+        """Fallback names of its source, if it has neither an id nor a number."""
         return [self.url or "source"] if self.url or self.sources else []
 
 
 class _Block(Foreign):
-    """A piece of the answer; one that is no text, a tool's call, has no words."""
+    """A block of the answer; blocks other than text, such as tool calls, have no words."""
 
     type: str = "text"
     text: str | None = None
@@ -77,12 +77,12 @@ class _Block(Foreign):
 
     @property
     def words(self) -> str:
-        """Its part of the answer."""
+        """The block's part of the answer."""
         return (self.text or "") if self.type in ("text", "output_text") else ""
 
 
 class _Message(Foreign):
-    """The answer's text and its citations, wherever the two are."""
+    """The text of the answer and its citations, in any of the supported fields."""
 
     id: PerhapsName = None
     question: str | None = None
@@ -93,27 +93,27 @@ class _Message(Foreign):
 
     @property
     def blocks(self) -> tuple[_Block, ...]:
-        """All pieces, with or without words."""
+        """All blocks, with or without words."""
         content = self.content if self.content is not None else self.text
         return (_Block(text=content, citations=None),) if isinstance(content, str) else content or ()
 
 
 class _Response(_Message):
-    """A response, which may wrap the message."""
+    """A response, which may contain the message in a field."""
 
     message: _Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A stretch of the answer and the citation that stands on it."""
+    """A span of the answer and its citation."""
 
     span: Span
     cited: _Cited
 
 
 def read_message(raw: RawRecord, library: Library) -> Answer:
-    """A message with citations on stretches of its text, as an answer."""
+    """Read a message with citations on spans of its text as an answer."""
     response = unwrapped(raw).read(_Response)
     message = response.message or response
     if message.content is None and message.text is None:
@@ -140,7 +140,7 @@ def read_message(raw: RawRecord, library: Library) -> Answer:
 
 
 def _joined(links: Sequence[tuple[Span, tuple[Cited, ...]]]) -> Iterator[tuple[Span, tuple[Cited, ...]]]:
-    """What is cited by one link, of which several citations may tell."""
+    """Merge the citations of the same link."""
     found: dict[Span, list[Cited]] = {}
     for span, cited in links:
         found.setdefault(span, []).extend(cited)
@@ -148,7 +148,7 @@ def _joined(links: Sequence[tuple[Span, tuple[Cited, ...]]]) -> Iterator[tuple[S
 
 
 def _places(raw: RawRecord, message: _Message, text: str) -> Iterator[_Place]:
-    """Each citation with the stretch of the answer that it stands on."""
+    """Yield each citation with its span of the answer."""
     starts = [0]
     for number, block in enumerate(message.blocks):
         starts.append(starts[-1] + len(block.words))
@@ -163,9 +163,9 @@ def _places(raw: RawRecord, message: _Message, text: str) -> Iterator[_Place]:
     for number, cited in enumerate(message.citations or ()):
         field = f"citations.{number}"
         if cited.content_index is not None and cited.content_index >= len(starts) - 1:
-            problem = f"expected content_index to be that of one of {len(starts) - 1} blocks"
+            problem = f"expected content_index to be the index of one of {len(starts) - 1} blocks"
             raise raw.refused(field, f"{problem}; found {cited.content_index}")
-        # Without the number of a block they are places in all of the text.
+        # Without a block index, the offsets refer to the whole text.
         index = cited.content_index
         within, whose = (
             ((0, len(text)), "the answer's") if index is None else (starts[index : index + 2], f"block {index}'s")
@@ -175,27 +175,27 @@ def _places(raw: RawRecord, message: _Message, text: str) -> Iterator[_Place]:
 
 
 def _stretch(raw: RawRecord, field: str, text: str, cited: _Cited, within: Sequence[int], whose: str) -> Span | None:
-    """The characters that a citation names, counted from where its block begins."""
+    """Return the span of a citation, whose offsets are relative to its block."""
     if cited.start is None or cited.end is None:
-        raise raw.refused(field, "expected start and end, places in the answer's text; found one without them")
+        raise raw.refused(field, "expected start and end, offsets in the answer's text; found a citation without them")
     shift, limit = within
     if not cited.start < cited.end <= limit - shift:
         found = f"{cited.start} to {cited.end}"
-        raise raw.refused(field, f"expected a stretch of {whose} {limit - shift} characters; found {found}")
+        raise raw.refused(field, f"expected a span within {whose} {limit - shift} characters; found {found}")
     return trimmed(text, shift + cited.start, shift + cited.end)
 
 
 def _from_request(
     raw: RawRecord, given: Sequence[Given], places: Sequence[_Place], library: Library
 ) -> tuple[CitableDocuments, list[tuple[Cited, ...]]]:
-    """The documents that came with the question, and what each place cites of them."""
+    """Return the documents of the request, and which of them each place cites."""
     documents = [
         passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
         for number, item in enumerate(given, start=1)
     ]
     results = [number for number, item in enumerate(given) if item.type == "search_result"]
     others = [number for number, item in enumerate(given) if item.type != "search_result"]
-    # Texts of no kind are those of the only kind that there is.
+    # If there is only one kind of source, indexes of either kind refer to it.
     order = {"document": others or results, "search-result": results or others}
     sources = CitableDocuments(documents, library)
     cited: list[tuple[Cited, ...]] = []
@@ -216,7 +216,7 @@ def _from_request(
 def _refuse_wordless(raw: RawRecord, given: Sequence[Given]) -> None:
     for number, item in enumerate(given):
         if item.texts is None:
-            problem = "expected its words under text, snippet, content or data; found none"
+            problem = "expected its text under text, snippet, content or data; found none"
             raise raw.refused(f"documents.{number}", problem)
 
 
@@ -225,21 +225,21 @@ def _named(names: Sequence[str], sources: CitableDocuments) -> tuple[Cited, ...]
 
 
 def _refuse_stranger(raw: RawRecord, cited: _Cited, index: int, document: Document) -> None:
-    """A quotation that its document does not have: the documents are others, or in another order."""
+    """Refuse a quotation that its document does not have: the documents or their order are wrong."""
     quoted = cited.cited_text
     if quoted is not None and "".join(storable(quoted).split()) not in "".join(document.text.split()):
-        problem = f"expected it to have the cited text {quoted[:60]!r}; found it nowhere. Are they in their order?"
+        problem = f"expected the document to contain the cited text {quoted[:60]!r}; it does not. Check the order"
         raise raw.refused(f"documents.{index}", problem)
 
 
 def _from_citations(places: Sequence[_Place], library: Library) -> tuple[CitableDocuments, list[tuple[Cited, ...]]]:
-    """The documents as far as the citations quote them, for a response that was kept without its request."""
+    """Build the documents from quotations, for a response saved without its request."""
     quoted = _Quoted()
     names = [quoted.names(place.cited) for place in places]
     documents = quoted.documents()
     ids = {document.id for document in documents}
     counted = [place.cited.place for place in places if place.cited.place]
-    kind = min((kind for kind, _ in counted), default="")  # "document" where both are counted
+    kind = min((kind for kind, _ in counted), default="")  # "document" if both kinds are numbered
     count = max((index + 1 for name, index in counted if name == kind), default=0)
     numbered = (f"{kind}-{number}" for number in range(1, min(count, _MOST) + 1))
     sources = CitableDocuments(documents, library, [name if name in ids else "" for name in numbered])
@@ -253,14 +253,14 @@ def _from_citations(places: Sequence[_Place], library: Library) -> tuple[Citable
 
 
 class _Quoted:
-    """What citations quote of each source. One source is named by its id, its address, its number or its words."""
+    """The quotations of each source. A source is identified by its id, URL, number or text."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[str, str, list[str]]] = {}
         self._unnamed: dict[tuple[str, ...], str] = {}
 
     def names(self, cited: _Cited) -> list[str]:
-        """The names of what a citation cites, whose words are kept."""
+        """Return the names of the sources that a citation cites, and record their quotations."""
         names = list(cited.document_ids)
         for source in cited.sources:
             texts = tuple(map(storable, source.texts or ()))
@@ -276,7 +276,7 @@ class _Quoted:
         return names
 
     def _keep(self, name: str, title: str | None, texts: Sequence[str]) -> str:
-        """The name under which the words are kept: the first of all that are of one key."""
+        """Record the texts of a source and return its name: the first name with the same key."""
         name = storable(name)
         if any(texts):
             name, _, kept = self._found.setdefault(reference_key(name), (name, title or "", []))
@@ -284,18 +284,18 @@ class _Quoted:
         return name
 
     def documents(self) -> list[Document]:
-        """The sources that words are quoted of."""
+        """Return the quoted sources."""
         return [passages(name, texts, title) for name, title, texts in self._found.values()]
 
 
 def _with_citations(answer: Answer, places: Sequence[tuple[Span, tuple[Cited, ...]]]) -> tuple[Claim, ...]:
-    """The claims, each with the citations on any part of it; those on no claim go to the next, or the last."""
+    """Add citations to the claims they overlap; a citation outside of claims goes to the next, or the last, claim."""
     claims = answer.claims
     if not claims:
         whole = Span(start=0, end=len(answer.text))
         claims = (Claim(text="", span=whole),) if places else ()
     found: list[dict[str | int, Citation]] = [
-        {it.document or it.marker: it for it in claim.citations} for claim in claims
+        {citation.document or citation.marker: citation for citation in claim.citations} for claim in claims
     ]
     for span, cited in places:
         on = [n for n, claim in enumerate(claims) if claim.span.start < span.end and span.start < claim.span.end]

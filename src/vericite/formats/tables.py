@@ -1,4 +1,4 @@
-"""Records out of tables: CSV, TSV, Excel workbooks and Parquet files, a row each, and columns under other names."""
+"""Read records from tables: CSV, TSV, Excel workbooks and Parquet files; columns may have other names."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ TABLES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-"""The kinds of tables by the endings of their files."""
+"""Kinds of tables by file suffix."""
 
 COLUMNS = ("id", "question", "answer", "contexts", "context_ids", "documents")
-"""What a column can be said to hold."""
+"""Contents that can be assigned to columns."""
 
 MOST_UNPACKED = 1 << 28
-"""Bytes of an Excel workbook, unpacked, at most: 256 MiB."""
+"""Maximum bytes of an unpacked Excel workbook: 256 MiB."""
 
 MOST_CELLS = 20_000_000
-"""Cells of a sheet at most, empty ones included."""
+"""Maximum cells of a sheet, including empty cells."""
 
 _LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
 _KNOWN = frozenset((
@@ -51,28 +51,28 @@ _KNOWN = frozenset((
     "query", "input", "docs", "context", "source_documents", "source_nodes", "data", "text", "qid", "question_id",
     "sample_id",
 ))  # fmt: skip
-"""Names of fields that the first row of a table may write in any case."""
+"""Field names that are recognized in any case in the first row."""
 _WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _LOG = logging.getLogger(__name__)
 _Row = tuple[int, dict[str, Any]]
 Wrong = Callable[[Sequence[str]], str | None]
-"""What is wrong with the names of a table's columns; None if nothing is."""
+"""Returns the problem with a table's column names; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns of a table, or fields of other records, hold what."""
+    """Assignment of contents to the columns of a table, or to the fields of other records."""
 
     names: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, text: str) -> Columns:
-        """Read ``answer=reply,contexts=first,contexts=second``.
+        """Parse ``answer=reply,contexts=first,contexts=second``.
 
         Raises:
-            InputError: It is written otherwise, or names something that no column can hold.
+            InputError: The syntax is wrong, or a content is unknown.
         """
         names: dict[str, tuple[str, ...]] = {}
         for part in text.split(","):
@@ -88,7 +88,7 @@ class Columns:
         return cls(names)
 
     def missing(self, found: Iterable[str]) -> str | None:
-        """What is wrong with a record of these fields; None if all columns are there."""
+        """Return the error for a record that lacks a column; None if it has all columns."""
         there = list(found)
         lacking = [name for columns in self.names.values() for name in columns if name not in there]
         if not lacking:
@@ -97,7 +97,7 @@ class Columns:
         return f"expected a column {lacking[0]!r}; found {shown}. Name another with --columns"
 
     def renamed(self, fields: Fields) -> dict[str, Any]:
-        """The fields that the columns hold, under the names that formats know, and all others as they are."""
+        """Rename the assigned columns to the names that formats know; other fields are unchanged."""
         taken = {name for columns in self.names.values() for name in columns}
         record = {name: value for name, value in fields.items() if name not in taken and name not in self.names}
         for kind, columns in self.names.items():
@@ -114,10 +114,10 @@ class Columns:
 
 
 def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[RawRecord | RecordError]:
-    """The rows of a table as records; empty cells are no fields.
+    """Yield the rows of a table as records, without empty cells.
 
     Raises:
-        InputError: It cannot be read, or lacks a column that was named.
+        InputError: The table cannot be read, or lacks a named column.
         MissingExtraError: A package that reads it is not installed.
     """
     found = table_rows(path, kind, columns.missing if columns else None)
@@ -135,7 +135,7 @@ def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[Ra
 
 
 def _usual(fields: Fields) -> dict[str, Any]:
-    """The fields, known names in the usual spelling: a person may write ``Answer`` or ``RETRIEVED CONTEXTS``."""
+    """Return the fields with known names in lower case: people may write ``Answer`` or ``RETRIEVED CONTEXTS``."""
     return dict(zip(_usual_names(list(fields)), fields.values(), strict=True))
 
 
@@ -145,16 +145,16 @@ def _usual_names(names: Sequence[str]) -> list[str]:
 
 
 def table_rows(path: Path, kind: str, wrong: Wrong | None = None) -> Iterator[tuple[int, Fields] | RecordError]:
-    """The rows of a table, each with its line; empty cells are left out.
+    """Yield the rows of a table, each with its line, without empty cells.
 
     Args:
         path: The file.
-        kind: One of ``TABLES``. A ``csv`` may have commas, semicolons or tabs; both may be UTF-16, or cp1252 as
-            Excel on Windows writes it, which is guessed where no row before is beyond ASCII in UTF-8.
-        wrong: What is wrong with the names of the columns; None if nothing is.
+        kind: A value of ``TABLES``. A ``csv`` may have commas, semicolons or tabs. Both kinds may be in UTF-16, or
+            in cp1252 from Excel on Windows, which is only guessed if no earlier row has non-ASCII UTF-8.
+        wrong: Returns the problem with the column names, if any.
 
     Raises:
-        InputError: It cannot be read, or its columns are wrong.
+        InputError: The table cannot be read, or its columns are wrong.
         MissingExtraError: A package that reads it is not installed.
     """
     with open_bytes(path) as file:
@@ -169,7 +169,7 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
     header: list[str] | None = None
     for item in cells:
         if isinstance(item, RecordError):
-            if header is None:  # what follows would be read under wrong names
+            if header is None:  # the rows would be read with wrong names
                 raise InputError(str(item))
             yield item
             continue
@@ -182,7 +182,7 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
                 raise InputError(f"{path}: {problem}")
         elif len(values) > len(header) and any(value not in (None, "") for value in values[len(header) :]):
             problem = f"expected {len(header)} cells, as in the first row; found {len(values)}"
-            yield RecordError(path, line, None, f"{problem}. Put quotation marks around texts")
+            yield RecordError(path, line, None, f"{problem}. Put texts in quotation marks")
         else:
             named = zip(header, values, strict=False)
             yield line, {name: value for name, value in named if name and value not in (None, "")}
@@ -192,7 +192,7 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
 
 def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
     stream = unpacked(file)
-    # What a spreadsheet calls Unicode text.
+    # Spreadsheets write UTF-16 as "Unicode text".
     encoding = "utf-16" if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
     text = TextIOWrapper(cast(BinaryIO, stream), encoding=encoding, errors="surrogateescape", newline="")
     try:
@@ -203,12 +203,12 @@ def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Seq
     except UnicodeError as error:
         raise InputError(f"expected UTF-16; found {path}: {error}. Save the table as UTF-8") from None
     finally:
-        with suppress(ValueError):  # The file was closed before this was.
+        with suppress(ValueError):  # The file was closed first.
             text.detach()
 
 
 def _bounded(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The lines without their ends, each with its number.
+    """Yield the lines without line ends, each with its number.
 
     Raises:
         InputError: A line is longer than ``LONGEST_LINE``.
@@ -216,14 +216,14 @@ def _bounded(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, start=1):
         if len(line) >= LONGEST_LINE:
             problem = f"a line of at most {LONGEST_LINE:,} characters; found {path} with a longer one, line {number}"
-            raise InputError(f"expected {problem}. Write one record a row")
+            raise InputError(f"expected {problem}. Write one record per row")
         yield number, line.removesuffix("\n")
 
 
 def _delimited(
     path: Path, lines: Iterator[tuple[int, str]], delimiter: str, *, is_known: bool
 ) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
-    """The rows; where ``is_known`` is false, what is not UTF-8 may be in another encoding."""
+    """Yield the rows; unless ``is_known``, rows that are not UTF-8 may be in another encoding."""
     told = False
     for row in rows(lines, delimiter):
         line, cells = row.line, row.cells
@@ -234,7 +234,7 @@ def _delimited(
         wrong = next((found for cell in cells if (found := _ESCAPED.search(cell))), None)
         if wrong and not is_known and (guessed := _as_windows(cells)):
             if not told:
-                _LOG.warning("%s, line %s: expected UTF-8; found other bytes, read as cp1252: a guess", path, line)
+                _LOG.warning("%s, line %s: expected UTF-8; found other bytes, read as cp1252 (a guess)", path, line)
             told, wrong, cells = True, None, tuple(guessed)
         if wrong:
             problem = f"expected UTF-8; found byte 0x{ord(wrong[0]) & 0xFF:02x}. Save the table as UTF-8"
@@ -244,7 +244,7 @@ def _delimited(
 
 
 def _as_windows(cells: Sequence[str]) -> list[str] | None:
-    """The cells by the code page of Excel on Windows; None where they are no text in it."""
+    """Decode the cells in the code page of Excel on Windows; None if they are not text in it."""
     try:
         found = [cell.encode("utf-8", "surrogateescape").decode("cp1252") for cell in cells]
     except UnicodeError:
@@ -253,7 +253,7 @@ def _as_windows(cells: Sequence[str]) -> list[str] | None:
 
 
 def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
-    """The rows of the first sheet; of a formula its value when the workbook was saved."""
+    """Yield the rows of the first sheet; formulas have the values saved in the workbook."""
     openpyxl = _package("openpyxl", "An Excel workbook")
     try:
         content = BytesIO(_workbook(path, file))
@@ -270,23 +270,23 @@ def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any
                 yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
     except InputError:
         raise
-    except Exception as error:  # Of many kinds: a ZIP file, XML and the package's own.
+    except Exception as error:  # ZIP, XML and the package raise many kinds of errors.
         raise InputError(f"expected an Excel workbook (.xlsx); found {path}: {error}. Save it again") from None
 
 
 def _workbook(path: Path, file: BinaryIO) -> bytes:
-    """The bytes of a workbook that is not too large once unpacked.
+    """Read a workbook after checking its unpacked size.
 
     Raises:
-        InputError: It is too large: a few bytes can be packed so that they fill the memory.
+        InputError: It is too large: a small file may unpack to fill the memory.
     """
     content = file.read(MOST_UNPACKED + 1)
-    # What unpacks a part stops at the size that is written here.
+    # Unpacking a part stops at the size declared here.
     with ZipFile(BytesIO(content)) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if max(size, len(content)) > MOST_UNPACKED:
         raise InputError(
-            f"expected a workbook of at most {MOST_UNPACKED:,} bytes, unpacked; found {path} with {size:,}. "
+            f"expected a workbook of at most {MOST_UNPACKED:,} unpacked bytes; found {path} with {size:,}. "
             "Save the sheet as CSV"
         )
     return content
@@ -307,7 +307,7 @@ def _parquet_rows(path: Path, file: BinaryIO, wrong: Wrong | None) -> Iterator[_
         try:
             batch = next(batches, None)
         except Exception as error:
-            raise InputError(f"expected a whole Parquet file; found {path}: {error}") from None
+            raise InputError(f"expected a complete Parquet file; found {path}: {error}") from None
         if batch is None:
             return
         for fields in batch.to_pylist():
@@ -323,7 +323,7 @@ def _package(name: str, what: str) -> Any:
 
 
 def _value(name: str, value: object) -> object:
-    """A cell's value: the list or record that its text writes, if it is one; a text where a list is due is its one."""
+    """Parse a cell: a list or object in its text is decoded; a plain text in a list column becomes a list of one."""
     if not isinstance(value, str) or name in _WORDS:
         return value
     text = value.strip()
@@ -339,15 +339,15 @@ def _value(name: str, value: object) -> object:
 
 
 def _python_texts(text: str) -> list[str]:
-    """A list of texts as Python or NumPy prints it; the latter leaves the commas out.
+    """Parse a list of texts in Python's or NumPy's printed form; NumPy omits the commas.
 
     Raises:
-        ValueError: It is another list.
+        ValueError: It is another kind of list.
     """
     texts: list[str] = []
     for token in tokenize.generate_tokens(StringIO(text).readline):
         if token.type == tokenize.STRING:
             texts.append(str(literal_eval(token.string)))
         elif token.string.strip() and token.string not in "[,]":
-            raise ValueError("expected texts alone")
+            raise ValueError("expected only texts")
     return texts

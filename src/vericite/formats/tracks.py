@@ -1,21 +1,21 @@
 """Runs of the TREC tracks BioGen and RAG, MedAESQA's assessed answers, and AutoJudge's reports and nugget banks.
 
-BioGen cites by PubMed id. Followed are the 2024 track's page on the submission format (one object with ``results``;
-``answer`` is a text with lists of PubMed ids in square brackets, ``references`` lists them) and the 2025 track's rules
-for runs: task B has ``metadata.topic_id`` and ``responses``, task A ``metadata.qa_id`` and ``answer``, lists of
-sentences both. The RAG track cites by places in ``references``, a list of names of documents, counted from 0. MedAESQA
-has thirty answers to a question. AutoJudge's reports have ``metadata`` with ``run_id``, ``team_id`` and ``topic_id``
-(or ``narrative_id``), ``responses`` that cite by names, places or names with a confidence, and perhaps ``documents`` by
-id; followed is the public data model of the track's package (``trec-auto-judge/auto-judge-base`` on GitHub,
+BioGen cites by PubMed id. The reader follows the 2024 track's page on the submission format (one object with
+``results``; ``answer`` is a text with lists of PubMed ids in square brackets, ``references`` lists them) and the 2025
+track's rules for runs: task B has ``metadata.topic_id`` and ``responses``, task A ``metadata.qa_id`` and ``answer``;
+both are lists of sentences. The RAG track cites by index in ``references``, a list of document names. MedAESQA has
+thirty answers per question. AutoJudge's reports have ``metadata`` with ``run_id``, ``team_id`` and ``topic_id`` (or
+``narrative_id``), ``responses`` that cite by names, indexes or names with a confidence, and optionally ``documents`` by
+id, as in the public data model of the track's package (``trec-auto-judge/auto-judge-base`` on GitHub,
 ``src/autojudge_base/report.py``).
 
-A bank of nuggets says what a good answer says. It has a topic and two collections: ``claim_bank``, statements by their
-text, and ``nugget_bank``, questions by their text, each with its answers. Both may be lists. Followed is the same
+A nugget bank holds what a good answer should say. It has a topic and two collections: ``claim_bank``, statements by
+text, and ``nugget_bank``, questions by text, each with its answers. Both may be lists. The format is from the same
 package (``src/autojudge_base/nugget_data/nugget_data.py``, ``format_version`` v3, and
-``ragtime26/ragtime26_nugget_data.py``, the form of submissions, whose topic is ``metadata.topic_id``).
+``ragtime26/ragtime26_nugget_data.py``, the format of submissions, with the topic in ``metadata.topic_id``).
 
-Our gold has statements, so it is written as claims. A question is read as one nugget an answer, or where all answers
-must be there (``aggregator_type`` is ``AND``) as one with all of them.
+Our gold nuggets are statements, so they are written as claims. A question is read as one nugget per answer, or, if all
+answers are required (``aggregator_type`` is ``AND``), as one nugget with all of them.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _Pmids = tuple[Name, ...] | Annotated[dict[str, object], AfterValidator(lambda c
 
 
 class _Sentence(Foreign):
-    """A sentence and what it cites; task A's name for these is ``supported_citations``.
+    """A sentence and its citations, which task A names ``supported_citations``.
 
-    The citations that task A says contradict the sentence are not read: they promise no support.
+    Citations that contradict the sentence according to task A are not read: they do not claim support.
     """
 
     text: str
@@ -56,12 +56,12 @@ class _Sentence(Foreign):
 
     @property
     def pmids(self) -> tuple[str, ...]:
-        """What it cites, each once."""
+        """The cited ids, each once."""
         return tuple(dict.fromkeys((*self.citations, *self.supported_citations)))
 
 
 class _Metadata(Foreign):
-    """Which topic it is about."""
+    """The topic of an answer."""
 
     topic_id: Name | None = None
     qa_id: Name | None = None
@@ -71,7 +71,7 @@ class _Metadata(Foreign):
 
 
 class _Topic(Foreign):
-    """The answer to one topic."""
+    """The answer to a topic."""
 
     id: Name | None = None
     topic_id: Name | None = None
@@ -91,7 +91,7 @@ class _Topic(Foreign):
 
     @property
     def asked(self) -> str | None:
-        """The question, wherever it is."""
+        """The question, in any of the supported fields."""
         return self.question or self.topic or self.metadata.question or self.metadata.narrative
 
 
@@ -104,7 +104,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
         raise raw.refused("answer", "expected a text or sentences here or under responses; found neither")
     if isinstance(answer, str):
         text = storable(answer)
-        # No other numbers than these: what "[123-125]" means, nobody knows.
+        # Only plain lists of ids: the meaning of "[123-125]" is unclear.
         mentions = disjoint([*_bracketed(text, sources), *pmids_in(text, sources)])
         return parse_answer(id, text, sources.documents, topic.asked, mentions=mentions)
     names = topic.references if _by_place(answer, topic.references) else None
@@ -113,7 +113,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
 
 
 def _bracketed(text: str, sources: CitableDocuments) -> list[Mention]:
-    """The lists of PubMed ids in square brackets; ``[1]`` is the id 1 here."""
+    """Return the lists of PubMed ids in square brackets; ``[1]`` means the PubMed id 1 here."""
     return [
         Mention(
             Span(start=match.start(), end=match.end()),
@@ -124,9 +124,9 @@ def _bracketed(text: str, sources: CitableDocuments) -> list[Mention]:
 
 
 def _by_place(sentences: Sequence[_Sentence], references: Sequence[str]) -> bool:
-    """Whether citations are places in the list of references, counted from 0: some are, and none is a reference.
+    """Whether citations are indexes into the references: some are valid indexes, and none is a reference itself.
 
-    One that is past the end of the list, or no number, points nowhere; the others keep their places.
+    A citation beyond the end of the list, or not a number, is dangling; the others remain valid.
     """
     cited = [name for sentence in sentences for name in sentence.pmids]
     return any(_place(name, references) is not None for name in cited) and not set(cited) & set(references)
@@ -137,7 +137,7 @@ def _place(name: str, references: Sequence[str]) -> int | None:
 
 
 def _cited_place(name: str, references: Sequence[str], sources: CitableDocuments) -> tuple[int, str | None]:
-    """The marker of a place, from 1, and its document; of one past the end none."""
+    """Return the marker of an index, counted from 1, and its document; None beyond the end."""
     place = _place(name, references)
     if place is not None:
         return place + 1, sources.named(references[place])[1]
@@ -147,9 +147,9 @@ def _cited_place(name: str, references: Sequence[str], sources: CitableDocuments
 def _joined(
     sentences: tuple[_Sentence, ...], sources: CitableDocuments, names: Sequence[str] | None
 ) -> tuple[str, tuple[Claim, ...]]:
-    """The sentences with one space between them, and each as a claim that cites all of its place.
+    """Join the sentences with spaces, and return each as a claim whose citations cover the whole sentence.
 
-    Where there are ``names`` citations are places among them; a reader counts from 1.
+    With ``names``, citations are indexes into them, and markers count from 1.
     """
     parts: list[str] = []
     claims: list[Claim] = []
@@ -171,7 +171,7 @@ def _joined(
 
 
 def _without(text: str, pmids: Sequence[str]) -> str:
-    """A sentence without those lists of PubMed ids in brackets that repeat what it is said to cite."""
+    """Remove bracketed lists of PubMed ids from a sentence that only repeat its citations."""
     cited = {reference_key(pmid) for pmid in pmids}
 
     def left(match: re.Match[str]) -> str:
@@ -211,7 +211,7 @@ TREC_RAG = Format(
 
 
 class _ReportDocument(Foreign):
-    """A document that a report brings."""
+    """A document in a report."""
 
     id: Name | None = None
     title: str | None = None
@@ -219,7 +219,7 @@ class _ReportDocument(Foreign):
 
 
 class _Report(_Topic):
-    """A report of AutoJudge."""
+    """An AutoJudge report."""
 
     documents: dict[str, _ReportDocument] | None = None
 
@@ -245,7 +245,7 @@ def _read_report(raw: RawRecord, library: Library) -> Answer:
 
 
 def _is_report(fields: Fields) -> bool:
-    # Without its documents a report reads like a run of BioGen.
+    # Without documents, a report looks like a BioGen run.
     return isinstance(fields.get("responses"), list) and isinstance(fields.get("documents"), dict)
 
 
@@ -258,7 +258,7 @@ AUTOJUDGE = Format(
 
 
 def _systems(raw: RawRecord) -> Iterator[RawRecord]:
-    """The answers to one question, each by the name of its system."""
+    """Yield the answers to a question, each with the name of its system."""
     fields = raw.fields or {}
     found = list(assessed_answers(raw.row)) if fields else []
     shared = {name: fields.get(name) for name in ("question_id", "question")}
@@ -271,8 +271,10 @@ def _systems(raw: RawRecord) -> Iterator[RawRecord]:
 def _read_assessed(raw: RawRecord, library: Library) -> Answer:
     row = raw.row
     sources = CitableDocuments((), library)
-    # An article that does not exist is cited all the same: it dangles.
-    sentences = tuple(_Sentence(text=it.text, citations=tuple(it.cited)) for it in assessed_sentences(row))
+    # Citations of articles that do not exist are kept, as dangling citations.
+    sentences = tuple(
+        _Sentence(text=sentence.text, citations=tuple(sentence.cited)) for sentence in assessed_sentences(row)
+    )
     text, claims = _joined(sentences, sources, None)
     id = f"{row.optional_text('question_id') or raw.number}-{row.required_text('system')}"
     question = row.optional_text("question") or None
@@ -290,26 +292,26 @@ MEDAESQA = Format(
 
 
 BANK_VERSION = "v3"
-"""Of the form of banks that is written."""
+"""Format version of the banks that are written."""
 
 VITAL, OKAY = "vital", "okay"
-"""How important a nugget is, as nugget tracks say it."""
+"""Importance of a nugget, in the terms of nugget tracks."""
 
 _NOT_VITAL = frozenset({"okay", "ok", "nice", "nice-to-have", "nice_to_have", "low", "optional", "0", "false"})
 
 
 class _BankAnswer(Foreign):
-    """An answer to a question of a bank."""
+    """An answer to a question in a bank."""
 
     answer: str
 
 
 _BankAnswers = tuple[_BankAnswer | str, ...] | dict[str, _BankAnswer] | None
-"""Listed, some as bare texts, or by their texts."""
+"""A list, in which some answers may be plain texts, or a mapping by text."""
 
 
 class _BankQuestion(Foreign):
-    """A question that a good answer settles."""
+    """A question that a good answer should answer."""
 
     question: str
     question_id: Name | None = None
@@ -319,7 +321,7 @@ class _BankQuestion(Foreign):
 
 
 class _BankClaim(Foreign):
-    """A statement that a good answer makes."""
+    """A statement that a good answer should make."""
 
     claim: str
     claim_id: Name | None = None
@@ -327,13 +329,13 @@ class _BankClaim(Foreign):
 
 
 class _BankMetadata(Foreign):
-    """Where submissions have the topic."""
+    """The metadata of a submission, with the topic."""
 
     topic_id: Name | None = None
 
 
 class _Bank(Foreign):
-    """The nuggets of one topic."""
+    """The nuggets of a topic."""
 
     query_id: Name | None = None
     title_query: str | None = None
@@ -349,7 +351,7 @@ def is_bank(fields: frozenset[str] | Fields) -> bool:
 
 
 def banks_in(path: Path) -> Iterator[Gold | RecordError]:
-    """The gold in a file of banks, JSON or a line each; what is none costs itself."""
+    """Yield the gold of a file of banks, in JSON or JSON Lines, and an error for each record that is not valid."""
     for raw in raw_records(path, is_bank):
         if isinstance(raw, RecordError):
             yield raw
@@ -366,7 +368,7 @@ def _bank_gold(raw: RawRecord) -> Gold:
     if topic is None:
         raise raw.refused("query_id", "expected the topic here or in metadata.topic_id; found none")
     claims, questions = _listed(bank.claim_bank), _listed(bank.nugget_bank)
-    found = [*map(_of_claim, claims), *(one for question in questions for one in _of_question(question))]
+    found = [*map(_of_claim, claims), *(nugget for question in questions for nugget in _of_question(question))]
     nuggets = {nugget.id: nugget for nugget in found if nugget.text}
     if not nuggets:
         raise raw.refused("nugget_bank", "expected nuggets here or in claim_bank; found none")
@@ -378,7 +380,7 @@ _Item = TypeVar("_Item")
 
 
 def _listed(items: tuple[_Item, ...] | dict[str, _Item] | None) -> list[_Item]:
-    """What is listed, or kept by its text."""
+    """Return the items of a list or a mapping."""
     return list(items.values()) if isinstance(items, dict) else list(items or ())
 
 
@@ -391,8 +393,8 @@ def _of_question(question: _BankQuestion) -> Iterator[GoldNugget]:
     asked, vital = storable(question.question).strip(), _is_vital(question.importance)
     given = question.answers
     listed = list(given.values()) if isinstance(given, dict) else list(given or ())
-    said = (it if isinstance(it, str) else it.answer for it in listed)
-    answers = [storable(answer).strip() for answer in said if answer.strip()]
+    texts = (answer if isinstance(answer, str) else answer.answer for answer in listed)
+    answers = [storable(text).strip() for text in texts if text.strip()]
     id = question.question_id or _nugget_id(asked)
     if (question.aggregator_type or "").upper() == "AND" or len(answers) < 2:
         yield GoldNugget(id=id, text=" ".join([asked, "; ".join(answers)]).strip(), vital=vital)
@@ -402,28 +404,28 @@ def _of_question(question: _BankQuestion) -> Iterator[GoldNugget]:
 
 
 def _is_vital(importance: str | int | None) -> bool:
-    """A nugget whose importance is not said is taken for vital."""
+    """Whether a nugget is vital, which is the default without an importance."""
     return importance is None or str(importance).strip().casefold() not in _NOT_VITAL
 
 
 def _nugget_id(text: str) -> str:
-    """The id that the track's tools give a nugget without one."""
+    """Return the id that the track's tools give to a nugget without one."""
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def to_bank(gold: Gold) -> dict[str, Any]:
-    """Gold nuggets as a bank of claims.
+    """Convert gold nuggets to a bank of claims.
 
     Raises:
-        InputError: There are none, one has no text, or two have the same: a bank has one nugget a text.
+        InputError: There are no nuggets, one has no text, or two have the same text, which a bank cannot hold.
     """
     nuggets = gold.nuggets or ()
     texts = [nugget.text for nugget in nuggets]
     if not nuggets or not all(text.strip() for text in texts):
-        found = "one without" if nuggets else "none"
-        raise InputError(f"expected nuggets with texts of question {gold.id!r}; found {found}")
+        found = "a nugget without a text" if nuggets else "none"
+        raise InputError(f"expected nuggets with texts for question {gold.id!r}; found {found}")
     if twice := next((text for text in texts if texts.count(text) > 1), None):
-        raise InputError(f"expected nuggets of different texts of question {gold.id!r}; found {twice[:80]!r} twice")
+        raise InputError(f"expected nuggets with different texts for question {gold.id!r}; found {twice[:80]!r} twice")
     claims = {
         nugget.text: {
             "claim": nugget.text,

@@ -122,7 +122,7 @@ def _fields(text: str, at: int, names: Mapping[str, str], *, has_key: bool) -> t
         value, at = _value(text, field.end(), names)
         name = field["name"].lower()
         if name in fields and name != "key":
-            raise _OpenError(f"expected each field once; found several values for {name[:40]!r}. Keep one of them")
+            raise _OpenError(f"expected each field once; found several values of {name[:40]!r}. Keep one of them")
         fields[name] = value
     rest = re.compile(r"[\s,]{0,999}").match(text, at)
     at = rest.end() if rest else at
