@@ -51,7 +51,7 @@ def test_a_store_says_what_is_in_it(store, run_cli):
     found = json.loads(run_cli("corpus", "info", store, "--json").out)
     assert (found["documents"], found["unindexed"], len(found["sources"])) == (3, 0, 2)
     assert "documents        3" in run_cli("corpus", "info", store).out
-    assert run_cli("corpus", "verify", store).out == "nothing is wrong\n"
+    assert run_cli("corpus", "verify", store).out == "no problems found\n"
 
 
 def test_the_same_command_again_changes_nothing(store, folder, run_cli):

@@ -120,10 +120,10 @@ def test_signatures_are_short_unless_asked_for(run_cli):
 def test_the_table_says_what_its_words_mean_and_no_others(run_cli):
     printed = run_cli("check", ANSWERS).out
     assert "p: the judge's probability" in printed
-    assert "dangling: the marker points at no source" in printed
+    assert "dangling: the marker does not point to a source" in printed
     assert "native:" not in printed
     biogen = [str(ROOT / "examples" / "formats" / name) for name in ("biogen.json", "documents.jsonl")]
-    assert "quoted: the sentence stands word for word" in run_cli("check", biogen[0], "--documents", biogen[1]).out
+    assert "quoted: taken word for word" in run_cli("check", biogen[0], "--documents", biogen[1]).out
 
 
 def test_progress_has_a_total_and_the_time_left(monkeypatch: pytest.MonkeyPatch, capsys):

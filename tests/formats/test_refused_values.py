@@ -213,7 +213,7 @@ def test_several_columns_of_texts_in_documents_are_refused(tmp_path: Path):
         list(documents_in(path))
 
 
-# objects as Python prints them
+# printed Python objects
 
 PRINTED = [
     "page_content='Zinc helps.' metadata={'source': 'a'}",

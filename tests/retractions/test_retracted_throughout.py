@@ -160,7 +160,7 @@ def test_the_command_says_what_is_known():
 
 def test_where_nothing_is_known_the_command_says_how_to_learn():
     assert CliRunner().invoke(app, []).output == (
-        "known as retracted: 0 articles\nlearn of some with --store STORE, or of all that PubMed has with --pubmed\n"
+        "known as retracted: 0 articles\nadd some with --store STORE, or all that PubMed lists with --pubmed\n"
     )
 
 

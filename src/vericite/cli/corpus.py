@@ -1,4 +1,4 @@
-"""``vericite corpus``: a store of documents of one's own, from a hundred abstracts to all of PubMed."""
+"""``vericite corpus``: stores of your own documents, from a hundred abstracts to all of PubMed."""
 
 from __future__ import annotations
 
@@ -33,68 +33,64 @@ if TYPE_CHECKING:
 def retractions(
     store: Annotated[
         str | None,
-        typer.Option(
-            help="Learn of what is retracted in this store: a folder, or s3://bucket/prefix.", metavar="STORE"
-        ),
+        typer.Option(help="Add what is retracted in this store: a folder, or s3://bucket/prefix.", metavar="STORE"),
     ] = None,
     pubmed: Annotated[
-        bool, typer.Option("--pubmed", help="Learn of what PubMed has as retracted; goes to NCBI.")
+        bool, typer.Option("--pubmed", help="Add what PubMed lists as retracted; connects to NCBI.")
     ] = False,
     from_year: Annotated[
         int | None,
         typer.Option(
-            "--from", min=1800, max=2100, help="With --pubmed: only what was published in this year or later."
+            "--from", min=1800, max=2100, help="With --pubmed: only articles published in this year or later."
         ),
     ] = None,
     notices: Annotated[
-        bool, typer.Option("--notices", help="With --pubmed: keep the PMIDs of the notices, too; takes minutes.")
+        bool, typer.Option("--notices", help="With --pubmed: also store the PMIDs of the notices; takes minutes.")
     ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Forget what was known before and is not told now.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove entries that are not reported now.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how many articles are known as retracted, or learn of more.
+    """Show how many articles are known to be retracted, or add more.
 
-    What check, search and ask meet of these articles is marked RETRACTED, wherever the documents come from. The list is
-    kept in the user's cache folder; what is learnt adds to it, unless --replace is said.
+    check, search and ask mark these articles as RETRACTED, wherever the documents come from. The list is kept in the
+    user's cache folder. New reports are added to it; with --replace, they replace it.
     """
     from vericite.corpus.retractions import entries, learn
     from vericite.errors import InputError
 
     if (from_year is not None or notices) and not pubmed:
-        raise InputError("expected --pubmed beside --from and --notices; found none. Add it.")
+        raise InputError("expected --pubmed with --from and --notices; found none. Add it.")
     if replace and not (pubmed or store):
-        raise InputError("expected --store or --pubmed beside --replace; found neither. Say what to learn instead.")
-    learnt = _learnt_now(store, pubmed, from_year, notices)
-    new = learn(learnt, replace) if learnt else 0
+        raise InputError("expected --store or --pubmed with --replace; found neither. Add one of them.")
+    reports = _new_reports(store, pubmed, from_year, notices)
+    new = learn(reports, replace) if reports else 0
     known = entries()
     if as_json:
-        say_json(json.dumps(_as_json(learnt, new, known), indent=2, ensure_ascii=False))
+        say_json(json.dumps(_as_json(reports, new, known), indent=2, ensure_ascii=False))
     else:
-        _print(learnt, new, known)
+        _print(reports, new, known)
 
 
-def _learnt_now(store: str | None, pubmed: bool, from_year: int | None, notices: bool) -> list[RetractionReport]:
+def _new_reports(store: str | None, pubmed: bool, from_year: int | None, notices: bool) -> list[RetractionReport]:
     from vericite.corpus.retractions import retracted_in_pubmed, retracted_in_store
 
-    learnt: list[RetractionReport] = []
+    reports: list[RetractionReport] = []
     if store is not None:
         from vericite.corpus.store import open_store
 
-        learnt.append(retracted_in_store(open_store(store), store))
+        reports.append(retracted_in_store(open_store(store), store))
     if pubmed:
         from vericite.corpus.entrez.client import Entrez
         from vericite.corpus.entrez.results import EntrezSettings
 
-        # Asked anew: what was retracted since the last time is what matters.
+        # Without the cache, to find what was retracted since the last time.
         with Entrez(EntrezSettings(cache=None)) as entrez:
-            learnt.append(retracted_in_pubmed(entrez, from_year, notices))
-    return learnt
+            reports.append(retracted_in_pubmed(entrez, from_year, notices))
+    return reports
 
 
 def _totals(known: Sequence[RetractedArticle]) -> dict[str, tuple[int, str, str]]:
-    """By who reported: how many, and the days of the first and the last time."""
+    """Return the number of articles and the days of the first and last report, by source."""
     found: dict[str, tuple[int, str, str]] = {}
     for entry in known:
         for by, (first, last) in entry.reported.items():
@@ -103,29 +99,29 @@ def _totals(known: Sequence[RetractedArticle]) -> dict[str, tuple[int, str, str]
     return dict(sorted(found.items()))
 
 
-def _as_json(learnt: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> dict[str, object]:
+def _as_json(reports: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> dict[str, object]:
     return {
         "known": len(known),
         "with_notices": sum(bool(entry.notices) for entry in known),
         "told_by": {
             by: {"articles": count, "first": first, "last": last} for by, (count, first, last) in _totals(known).items()
         },
-        "told_now": {place.by: len(place.notices) for place in learnt},
+        "told_now": {report.by: len(report.notices) for report in reports},
         "new": new,
     }
 
 
-def _print(learnt: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> None:
-    for place in learnt:
-        say(f"{clean(place.by)}: {_articles(len(place.notices))}")
-    if learnt:
+def _print(reports: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> None:
+    for reported in reports:
+        say(f"{clean(reported.by)}: {_articles(len(reported.notices))}")
+    if reports:
         say(f"new: {_articles(new)}")
     say(f"known as retracted: {_articles(len(known))}")
     for by, (count, first, last) in _totals(known).items():
         when = f"on {last}" if first == last else f"from {first} to {last}"
-        say(f"  {count:,} told by {clean(by)} {when}")
+        say(f"  {count:,} reported by {clean(by)} {when}")
     if not known:
-        say("learn of some with --store STORE, or of all that PubMed has with --pubmed")
+        say("add some with --store STORE, or all that PubMed lists with --pubmed")
 
 
 def _articles(count: int) -> str:
@@ -146,45 +142,42 @@ StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3:/
 
 @corpus.command()
 def build(
-    to: Annotated[str, typer.Option("--to", help="The store to make or add to.", metavar="STORE")],
+    to: Annotated[str, typer.Option("--to", help="The store to create or add to.", metavar="STORE")],
     sources: Annotated[
         list[Path] | None,
         typer.Argument(
             help="Files and folders: PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS articles, Markdown, "
-            "text; .gz or not. `pmids:FILE` is a list of PMIDs to fetch; goes to NCBI."
+            "text; .gz or not. `pmids:FILE` is a list of PMIDs to fetch; connects to NCBI."
         ),
     ] = None,
     pubmed: Annotated[
         list[str] | None,
-        typer.Option(help="Add what PubMed finds for this query; goes to NCBI.", metavar="QUERY"),
+        typer.Option(help="Add what PubMed finds for this query; connects to NCBI.", metavar="QUERY"),
     ] = None,
     pmids: Annotated[
-        str | None, typer.Option(help="Add these articles, with commas; goes to NCBI.", metavar="LIST")
+        str | None, typer.Option(help="Add these articles, separated by commas; connects to NCBI.", metavar="LIST")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, max=9999, help="Articles of a query, at most.")] = 1000,
+    most: Annotated[int, typer.Option(min=1, max=9999, help="Maximum articles per query.")] = 1000,
     format: Annotated[
         str,
-        typer.Option(
-            help="What the files are (docs/corpus.md lists the names); auto goes by their content.", metavar="NAME"
-        ),
+        typer.Option(help="Format of the files (docs/corpus.md lists the names); auto detects it.", metavar="NAME"),
     ] = "auto",
     as_json: JsonOption = False,
     vectors: Annotated[
         bool,
         typer.Option(
             "--vectors",
-            help="Keep vectors of the documents, too, by the bundled embedder; takes longer. A store that was made "
-            "with them keeps making them. `search` and `ask` then go by meaning, too.",
+            help="Also store vectors from the bundled embedder; takes longer. A store with vectors always gets them. "
+            "`search` and `ask` then also search by meaning.",
         ),
     ] = False,
     ray: BuildRayOption = None,
     workers: BuildWorkersOption = None,
 ) -> None:
-    """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are carried out.
+    """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are applied.
 
-    A build that was stopped, even by kill -9, goes on where it was when the same command is typed again; a source
-    that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone, and so
-    does a file; the exit code is then 2.
+    Run the same command again to continue a build that was stopped, even by kill -9. A source that is unchanged since
+    it was added is skipped. A record or file that cannot be used is reported and skipped; the exit code is then 2.
     """
     from vericite.corpus.ingest import collect_sources
     from vericite.corpus.store import build_store
@@ -208,7 +201,7 @@ def build(
 
 @corpus.command()
 def info(store: StoreArgument, as_json: JsonOption = False) -> None:
-    """Say what is in a store, and what it was built from."""
+    """Show what a store contains, and what it was built from."""
     from dataclasses import asdict
 
     from vericite.corpus.store import open_store
@@ -232,7 +225,7 @@ def info(store: StoreArgument, as_json: JsonOption = False) -> None:
     for name, value in rows.items():
         say(f"{name:<16} {clean(value)}")
     for source in found.sources[:20]:
-        state = "" if source.done else ", not read to its end"
+        state = "" if source.done else ", not read completely"
         refused = f", {source.refused:,} refused" if source.refused else ""
         missing = f", {source.missing:,} not there" if source.missing else ""
         say(f"  {clean(source.name)}: {source.items:,} records{refused}{missing}{state}")
@@ -245,7 +238,7 @@ def get(
     store: StoreArgument,
     ids: Annotated[list[str], typer.Argument(help="Ids of documents, such as PMIDs.")],
 ) -> None:
-    """Print documents as JSON, a line each. The exit code is 2 if one is not there."""
+    """Print documents as JSON, one per line. The exit code is 2 if a document is missing."""
     from vericite.corpus.store import open_store
     from vericite.records import to_json
 
@@ -262,7 +255,7 @@ def get(
 def export(
     plan: Plan,
     store: StoreArgument,
-    out: Annotated[Path | None, typer.Option(help="Write here; else to the terminal.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write. Default: the terminal.")] = None,
 ) -> None:
     """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
     from vericite.cli.io import output
@@ -281,7 +274,7 @@ def export(
 
 @corpus.command()
 def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
-    """Read every document and index of a store; the exit code is 1 if something is wrong."""
+    """Check every document and index of a store; the exit code is 1 if there is a problem."""
     from vericite.corpus.store import open_store
 
     problems = open_store(store).verify()
@@ -291,7 +284,7 @@ def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
         for problem in problems:
             say(clean(problem))
     else:
-        say("nothing is wrong")
+        say("no problems found")
     end(ExitCode.GATE_FAILED if problems else ExitCode.OK)
 
 
@@ -305,7 +298,7 @@ def _entrez() -> Generator[_Lazy]:
 
 
 class _Lazy:
-    """The client of PubMed, made when something is first asked of it."""
+    """A PubMed client that is created at its first use."""
 
     def __init__(self) -> None:
         self._made: Entrez | None = None
@@ -329,16 +322,16 @@ class _Lazy:
 
 
 class _Meter:
-    """How far a build is, with the time left by the size of the files that are still to be read."""
+    """Describes the progress of a build, with the time left estimated from the sizes of the remaining files."""
 
     def __init__(self, collected: CollectedSources) -> None:
         self._sizes = collected.sizes
         self._order = [source.name for source in collected.sources]
         self._begun: set[str] = set()
-        self.sources = [replace(source, items=self._noting(source)) for source in collected.sources]
+        self.sources = [replace(source, items=self._tracked(source)) for source in collected.sources]
 
-    def _noting(self, source: Source) -> Callable[[], Iterator[Item]]:
-        """Its items, and note that it was read: of what is skipped as unchanged no item is asked for."""
+    def _tracked(self, source: Source) -> Callable[[], Iterator[Item]]:
+        """Record when a source is read; the items of a skipped source are never requested."""
 
         def items() -> Iterator[Item]:
             self._begun.add(source.name)
@@ -347,23 +340,23 @@ class _Meter:
         return items
 
     def line(self, progress: Progress) -> str:
-        """The line."""
-        from vericite.cli.terminal import in_words
+        """Return the line to show."""
+        from vericite.cli.terminal import format_duration
 
         if progress.stage == "indexing":
             return f"{progress.items:,} records read; indexing"
-        # Files that other processes read are not begun here.
+        # Files read by other processes are not recorded otherwise.
         self._begun.add(progress.source)
         place = self._order.index(progress.source)
         seconds = self._seconds(progress, place) if progress.remaining is None else progress.remaining
-        left = "" if seconds is None else f", about {in_words(seconds)} left"
+        left = "" if seconds is None else f", about {format_duration(seconds)} left"
         made = "records with vectors" if progress.stage == "embedding" else "records"
         return (
             f"{progress.items:,} {made}, {progress.rate:,.0f} a second, source {place + 1} of {len(self._order)}{left}"
         )
 
     def _seconds(self, progress: Progress, place: int) -> float | None:
-        """The time left by the size of the files, where not every source says how many records it has."""
+        """Estimate the time left from file sizes, if not every source knows its number of records."""
         done = self._size(name for name in self._order[:place] if name in self._begun)
         return progress.seconds * self._size(self._order[place:]) / done if done else None
 
@@ -373,7 +366,7 @@ class _Meter:
 
 @contextmanager
 def _shown(meter: _Meter) -> Generator[Callable[[Progress], None]]:
-    """A line that changes, or, where that goes into a file, one now and then."""
+    """Show live progress on a terminal, or a line from time to time in a file."""
     from vericite.cli.terminal import ProgressLine
 
     with ProgressLine("reading", "records").running() as shown:
@@ -395,8 +388,8 @@ def _report_counts(built: BuildReport) -> dict[str, int]:
 
 def _show_report(built: BuildReport, to: str) -> None:
     counts = _report_counts(built)
-    from vericite.cli.terminal import in_words
+    from vericite.cli.terminal import format_duration
 
     counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
-    left = "" if built.kept else "; no store was made, for there is nothing to keep"
-    say(f"{clean(to)}: {counted} ({in_words(built.seconds)}){left}")
+    left = "" if built.kept else "; no store was created, because there is nothing to store"
+    say(f"{clean(to)}: {counted} ({format_duration(built.seconds)}){left}")

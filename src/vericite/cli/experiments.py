@@ -96,18 +96,18 @@ def _run(grid: Grid) -> list[CellOutcome]:
 
 
 def _line(progress: GridProgress) -> str:
-    from vericite.cli.terminal import in_words
+    from vericite.cli.terminal import format_duration
 
     parts = [f"cell {progress.cell} of {progress.cells} ({progress.name}): {progress.done:,} of {progress.total:,}"]
     parts += [f"{progress.failed} failed"] if progress.failed else []
     parts += [f"{progress.rate:.1f} per minute"] if progress.rate else []
     parts += ["unknown cost"] if progress.cost is None else [f"${progress.cost:,.4f}"] if progress.cost else []
-    parts += [f"about {in_words(progress.left)} left"] if progress.left else []
+    parts += [f"about {format_duration(progress.left)} left"] if progress.left else []
     return ", ".join(parts)
 
 
 def _outcome(outcome: CellOutcome) -> str:
-    from vericite.cli.terminal import in_words
+    from vericite.cli.terminal import format_duration
 
     counts = outcome.counts
     before = f", {outcome.before} of them earlier" if outcome.before else ""
@@ -120,7 +120,7 @@ def _outcome(outcome: CellOutcome) -> str:
         )
         if shared
     ]
-    done = f"{outcome.cell.name}: {outcome.questions} questions{before}, {in_words(outcome.seconds)}"
+    done = f"{outcome.cell.name}: {outcome.questions} questions{before}, {format_duration(outcome.seconds)}"
     if outcome.failed:
         done += f"; {outcome.failed} failed, the first because: {outcome.reason}"
     return done + (f"; shared: {', '.join(shared)}" if shared else "")

@@ -1,4 +1,4 @@
-"""Commands that show what there is: protocols, judges, measures, what is installed, what a judge or splitter does."""
+"""Commands that list protocols, judges, measures and installed parts, and that try a judge or the splitters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vericite.cli.exits import ExitCode, end
-from vericite.cli.io import EXTRAS, Extra, clean, install_line, missing, say, say_json, unfit
+from vericite.cli.io import EXTRAS, Extra, clean, install_line, missing, say, say_json, wrong_versions
 from vericite.cli.options import JsonOption, JudgeOption
 from vericite.version import __version__
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 def protocols(as_json: JsonOption = False) -> None:
-    """List the protocols: what a claim is judged against, and how it adds up.
+    """List the protocols: what a claim is judged against, and how verdicts are combined.
 
-    Any judge may be put in any protocol: `--protocol NAME --judge NAME`.
+    Any judge works with any protocol: `--protocol NAME --judge NAME`.
     """
     found = [_protocol(name) for name in _protocol_names()]
     _print(found, as_json, _listed(found, ("parts", "papers", "published")))
 
 
 def judges(as_json: JsonOption = False) -> None:
-    """List the judges: what each is, what it needs, and how to install what is missing."""
+    """List the judges, what they need, and how to install what is missing."""
     found = list_judges()
     _print(found, as_json, _listed(found, ("needs", "from")))
 
 
 def measures(as_json: JsonOption = False) -> None:
-    """List the measures: what each counts over what, its parameters, and the files that it needs.
+    """List the measures: what each counts, its parameters, and the files that it needs.
 
-    `vericite score` and `compare` take those of answers, `vericite agree` those of agreement.
+    `vericite score` and `compare` take measures of answers, `vericite agree` measures of agreement.
     """
     from vericite.evaluate.measures.registry import AGREEMENT, MEASURES, RANKINGS
 
@@ -46,7 +46,7 @@ def measures(as_json: JsonOption = False) -> None:
     if as_json:
         say_json(json.dumps(found, indent=2))
         return
-    rows = [{**one, "reads": f"{one['family']}; reads {', '.join(one['reads'])}"} for one in found]
+    rows = [{**row, "reads": f"{row['family']}; reads {', '.join(row['reads'])}"} for row in found]
     say(_listed(rows, ("reads", "cutoff", "needs")))
 
 
@@ -58,7 +58,7 @@ def _print(found: object, as_json: bool, lines: str) -> None:
 
 
 def list_judges() -> list[dict[str, Any]]:
-    """Every judge: ours, those of other packages, and the user's own."""
+    """Return all judges: bundled judges, those of other packages, and the user's own."""
     from vericite.verify.judges.registry import JUDGES, own_names
 
     ours = [_judge(name) for name in JUDGES.own]
@@ -149,10 +149,10 @@ def _listed(found: Sequence[dict[str, Any]], details: Sequence[str]) -> str:
 def doctor(
     as_json: JsonOption = False,
     llm: Annotated[
-        str | None, typer.Option(help="Ask this language model for a sentence, as a trial.", metavar="MODEL")
+        str | None, typer.Option(help="Test this language model by asking it for a sentence.", metavar="MODEL")
     ] = None,
 ) -> None:
-    """Show what is installed, which models are there and intact, and how to install what is missing.
+    """Show what is installed, whether the bundled models are intact, and how to install what is missing.
 
     The exit code is 3 if a bundled model is missing or damaged, or the language model does not answer.
     """
@@ -165,7 +165,7 @@ def doctor(
 
 
 def _try(model: str) -> None:
-    """Print a language model's answer as it comes, and what it took."""
+    """Stream a language model's answer, then print its use."""
     import asyncio
 
     from vericite.cli.show import show_ledger
@@ -183,7 +183,7 @@ def _try(model: str) -> None:
 
 
 def examine() -> dict[str, Any]:
-    """Versions, models and extras."""
+    """Return versions, models and extras."""
     from vericite.models.engine import available_cores
     from vericite.models.folder import SHIPPED
 
@@ -199,7 +199,7 @@ def examine() -> dict[str, Any]:
 
 
 def _project() -> dict[str, Any]:
-    """The project's file of settings, and what it sets."""
+    """Return the project's settings file and its settings."""
     from vericite.errors import InputError
     from vericite.pipeline.plan import project_file, project_settings
 
@@ -242,7 +242,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 def _extra(name: str, extra: Extra) -> dict[str, Any]:
-    lacking, wrong = missing(extra), unfit(name)
+    lacking, wrong = missing(extra), wrong_versions(name)
     found: dict[str, Any] = {"name": name, "purpose": extra.purpose, "installed": not lacking}
     if lacking:
         found |= {"missing": lacking}
@@ -275,12 +275,12 @@ def _shown(found: dict[str, Any]) -> str:
 
 
 def judge(
-    claim: Annotated[str, typer.Argument(help="What is claimed.")],
+    claim: Annotated[str, typer.Argument(help="The claim.")],
     premise: Annotated[str, typer.Argument(help="The text that may support it.")],
     judge: JudgeOption = "bundled",
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a premise entails a claim, contradicts it, or does neither."""
+    """Judge whether a premise entails a claim, contradicts it, or does neither."""
     import json
 
     from vericite.errors import JudgementError
@@ -292,7 +292,7 @@ def judge(
     if judgement.failure is not None:
         raise JudgementError(judgement.failure, judgement.raw)
     label = COLUMNS[int(judgement.probabilities.argmax())]
-    # A judge that only says a label has no probabilities to show.
+    # A judge that only returns a label has no probabilities.
     shown = judgement.probabilities if judgement.graded else ()
     found = {name: round(float(value), 6) for name, value in zip(COLUMNS, shown, strict=judgement.graded)}
     bar, sure = default_threshold(judge or "bundled"), float(judgement.probabilities.max())
@@ -309,7 +309,7 @@ def judge(
 
 
 class SplitInto(StrEnum):
-    """What to cut a text into."""
+    """Units to split a text into."""
 
     sentences = "sentences"
     claims = "claims"
@@ -319,9 +319,9 @@ class SplitInto(StrEnum):
 def split(
     text: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")] = "-",
     into: Annotated[
-        SplitInto, typer.Option(help="Claims are sentences with their citations taken out.")
+        SplitInto, typer.Option(help="Unit; claims are sentences without their citation markers.")
     ] = SplitInto.sentences,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """Split a text into sentences, claims with their citations, or atomic statements."""
     for part in _parts(sys.stdin.read() if text == "-" else text, into):

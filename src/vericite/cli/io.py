@@ -1,4 +1,4 @@
-"""What commands say and write: lines of text, remarks on stderr, output files."""
+"""Output of commands: lines of text, messages on stderr, and files."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
 
 
 def clean(text: str) -> str:
-    """The text on one line, without characters that would steer a terminal."""
+    """Return the text on one line, with terminal control characters replaced."""
     shown = (" " if char.isspace() else "�" if unicodedata.category(char) in _UNSHOWN else char for char in text)
     return "".join(shown)
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines that are no JSON; what would steer a terminal is replaced, wherever it comes from."""
+    """Print lines that are not JSON, with terminal control characters replaced."""
     typer.echo("\n".join(map(clean, text.split("\n"))), err=err)
 
 
 def say_json(text: str) -> None:
-    """Print JSON, lines or one value, with escapes in place of what would steer a terminal."""
+    """Print JSON, with terminal control characters escaped."""
     typer.echo("\n".join(line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")))
 
 
 def _escaped(char: str) -> str:
     if unicodedata.category(char) not in _UNSHOWN:
         return char
-    # JSON's own writer leaves this one as it is.
+    # json.dumps does not escape this character.
     return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
 
 
@@ -51,12 +51,12 @@ _copied = ContextVar[tuple[str, str] | None]("copied", default=None)
 
 
 def show_as(copy: Path, address: str) -> None:
-    """Have remarks name what was copied where they would name the copy, which the user does not know."""
+    """In messages, replace the path of a copy with the address that it was copied from."""
     _copied.set((str(copy), address))
 
 
 def remark(line: object) -> None:
-    """Say a line to the user that is no part of the output."""
+    """Print a message for the user on stderr."""
     text = str(line)
     if (copied := _copied.get()) is not None:
         text = text.replace(*copied)
@@ -67,24 +67,24 @@ _quiet = ContextVar("quiet", default=False)
 
 
 def set_quiet(quiet: bool) -> None:
-    """Whether ``--quiet`` was given."""
+    """Set whether ``--quiet`` was given."""
     _quiet.set(quiet)
 
 
 def is_quiet() -> bool:
-    """Whether only results and what is wrong are shown."""
+    """Whether only results and problems are shown."""
     return _quiet.get()
 
 
 def note(line: object) -> None:
-    """Say a line that is good to know, and is left out with ``--quiet``."""
+    """Print an informative message on stderr, unless ``--quiet`` was given."""
     if not is_quiet():
         remark(line)
 
 
 def count_lines(file: Path) -> int | None:
-    """How many records a file of JSON Lines has, without reading any; None for every other file."""
-    # A pipe can be read but once.
+    """Count the records of a JSON Lines file without parsing them; None for other files."""
+    # A pipe can only be read once.
     if not file.is_file():
         return None
     try:
@@ -101,20 +101,20 @@ _LONGEST_LINE = 1 << 24
 
 
 def remark_leakage(*files: Path | None) -> None:
-    """Say of data sets that are named what of ours was trained on them."""
+    """Print a note if a bundled model was trained on one of these data sets."""
     from vericite.datasets.registry import is_named, source_named
 
     for file in files:
         if file is not None and is_named(str(file)) and (leakage := source_named(str(file)).leakage):
-            remark(f"note: {leakage}. Figures on those parts are no test of these.")
+            remark(f"note: {leakage}. Figures on those parts are not a test of these.")
 
 
 _MANY = 2_000
-"""Documents of a file from which on a store is the better way."""
+"""Number of documents from which a store is recommended over a file."""
 
 
 def show_embedding(done: int, all: int) -> None:
-    """How many documents of a file have their vectors, on stderr; those are kept for the next time."""
+    """Show on stderr how many documents of a file are embedded; the vectors are cached."""
     if is_quiet():
         return
     last = done == all
@@ -124,19 +124,19 @@ def show_embedding(done: int, all: int) -> None:
         remark(f"vectors of {done:,} of {all:,} documents")
     if last and all >= _MANY:
         remark(
-            "they are kept for the next time. A store answers sooner and need not fit into memory: "
+            "they are cached for the next time. A store is faster and need not fit into memory: "
             "vericite corpus build FILE --to STORE --vectors"
         )
 
 
 class Output:
-    """What a run writes, beside the file asked for until the run is done."""
+    """The output of a run, in a partial file next to the requested file until the run is done."""
 
     def __init__(self, path: Path, what: str) -> None:
         self._file = Replacing(path)
         self._what = what
         self._times = 0
-        # Before anything is computed or paid for.
+        # Fail before anything is computed or paid for.
         with written(path, what):
             self._file.reserve()
 
@@ -157,16 +157,16 @@ class Output:
         self._times += 1
 
     def done(self) -> None:
-        """Take the place of the file asked for.
+        """Replace the requested file with the output.
 
         Raises:
-            InputError: It cannot be written.
+            InputError: The file cannot be written.
         """
         with written(self._file.path, self._what):
             self._file.done()
 
     def stopped(self, message: str) -> None:
-        """Say where what was written is, if anything was."""
+        """Print where the partial output is, if there is any."""
         self._file.leave()
         if message and self._file.is_begun and not self._file.is_direct:
             remark(f"{message.format(self._times)} {self._file.partial}")
@@ -174,15 +174,15 @@ class Output:
 
 @contextmanager
 def output(path: Path | None, stopped: str = "", what: str = "--out") -> Generator[Output | None]:
-    """Where to write, if a file is asked for.
+    """Open the output of a run, or None without a path.
 
-    So a run that fails costs no earlier one, nor an earlier one's part before it has something of its own.
+    A run that fails keeps the file of an earlier run, and its partial file until the new run has written something.
 
     Args:
-        path: The file asked for.
-        stopped: The line for a run that is stopped, before the name of the file that has what it wrote; ``{}``
-            stands for how often it wrote something.
-        what: The option that asks for it.
+        path: The requested file.
+        stopped: Message for a run that is stopped, before the name of the partial file; ``{}`` is replaced by the
+            number of writes.
+        what: Name of the option, for messages.
 
     Raises:
         InputError: The file cannot be written.
@@ -201,11 +201,11 @@ def output(path: Path | None, stopped: str = "", what: str = "--out") -> Generat
 
 @contextmanager
 def written(path: Path, what: str = "--out") -> Generator[None]:
-    """Where a file is written.
+    """Report errors of writing a file.
 
     Raises:
-        InputError: It cannot be.
-        BrokenPipeError: It is a pipe, such as /dev/stdout, whose reader has gone.
+        InputError: The file cannot be written.
+        BrokenPipeError: It is a pipe, such as /dev/stdout, that was closed by its reader.
     """
     from vericite.errors import InputError
 
@@ -219,7 +219,7 @@ def written(path: Path, what: str = "--out") -> Generator[None]:
 
 @dataclass(frozen=True)
 class Extra:
-    """An optional part: what it is for, and the modules that must be there."""
+    """An optional extra: its purpose, and the modules that it needs."""
 
     purpose: str
     modules: tuple[str, ...]
@@ -242,12 +242,12 @@ EXTRAS = {
 
 
 def missing(extra: Extra) -> list[str]:
-    """The modules of an extra that are not installed."""
+    """Return the modules of an extra that are not installed."""
     return [module for module in extra.modules if find_spec(module) is None]
 
 
-def unfit(name: str) -> list[str]:
-    """The installed packages of an extra, each with its version, that are not of a version that the extra allows."""
+def wrong_versions(name: str) -> list[str]:
+    """Return the installed packages of an extra whose versions the extra does not allow, with their versions."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
     from packaging.requirements import Requirement
@@ -256,7 +256,7 @@ def unfit(name: str) -> list[str]:
     try:
         lines = requires("vericite") or []
     except PackageNotFoundError:
-        # Run from a checkout that is not installed.
+        # This checkout is not installed.
         return found
     for requirement in map(Requirement, lines):
         marker = requirement.marker
@@ -270,5 +270,5 @@ def unfit(name: str) -> list[str]:
 
 
 def install_line(name: str) -> str:
-    """What to type to install an extra."""
+    """Return the command that installs an extra."""
     return f"pip install 'vericite[{name}]'"

@@ -1,4 +1,4 @@
-"""What the commands print. Texts from outside are shown as text: no markup, no control characters."""
+"""Output of the commands. Texts from outside are shown as plain text, without markup or control characters."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
 
 RETRACTED = ("RETRACTED", "bold red")
-"""What stands beside a document that is retracted, and beside the verdicts on its citations."""
+"""The mark next to retracted documents and next to the verdicts on their citations."""
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
 
 
 def show_run(console: Terminal, run: Run) -> None:
-    """A question, its answer, the sources and what was found of each citation."""
+    """Print a question, its answer, the sources and the verdict on each citation."""
     documents = {document.id: document for document in run.answer.documents}
     console.print(Text(clean(run.question.text), style="bold"))
     console.print()
     _show_answer(console, run)
     console.print()
-    console.print(Text("Found near by" if run.answer.insufficient else "Sources", style="bold"))
+    console.print(Text("Nearest sources" if run.answer.insufficient else "Sources", style="bold"))
     for number, hit in enumerate(run.evidence, start=1):
         console.print(_source(number, hit))
     for number, document in enumerate(run.answer.documents[len(run.evidence) :], start=len(run.evidence) + 1):
-        # Found for a sentence when it was mended.
+        # Found during repair of a sentence.
         console.print(_source(number, Evidence(document=document, rank=number, score=0, retriever="repair")))
     if run.answer.selected:
         _show_quotations(console, run)
@@ -62,7 +62,7 @@ def show_run(console: Terminal, run: Run) -> None:
     _show_rationale(console, run)
     if run.changes:
         console.print()
-        console.print(Text("Mended", style="bold"))
+        console.print(Text("Repaired", style="bold"))
         show_changes(console, run.changes)
     if not run.answer.selected and not run.answer.insufficient:
         console.print()
@@ -70,9 +70,9 @@ def show_run(console: Terminal, run: Run) -> None:
 
 
 def _show_quotations(console: Terminal, run: Run) -> None:
-    """How each quoted sentence was chosen, and what other sources say against it.
+    """Print how each quoted sentence was chosen, and which sources contradict it.
 
-    No share of supported citations: what is quoted supports itself.
+    There is no share of supported citations, because a quotation supports itself.
     """
     answer = run.answer
     numbers = {document.id: number for number, document in enumerate(answer.documents, start=1)}
@@ -87,12 +87,12 @@ def _show_quotations(console: Terminal, run: Run) -> None:
         console.print(Padding(line, (0, 0, 0, 2)))
     if any("[" in claim.text for claim in answer.claims):
         console.print(
-            Text("  Words in square brackets are ours: what an abbreviation stands for in its source.", style="dim")
+            Text("  Words in square brackets are added: the meaning of an abbreviation in its source.", style="dim")
         )
 
 
 def _show_nearest(console: Terminal, run: Run) -> None:
-    """After a refusal: what was found near by, and what may help."""
+    """Print, after a refusal, how likely the sources answer and what may help."""
     if run.answer.sufficiency is not None:
         console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
     console.print()
@@ -141,7 +141,7 @@ def _show_answer(console: Terminal, run: Run) -> None:
 
 
 def _show_rationale(console: Terminal, run: Run) -> None:
-    """The steps with their categories, and the quotations that were found nowhere."""
+    """Print the steps with their categories, and the quotations that were not found."""
     if run.answer.rationale is None or not run.answer.rationale.steps:
         return
     console.print()
@@ -161,7 +161,7 @@ def _show_rationale(console: Terminal, run: Run) -> None:
 
 
 def show_changes(console: Terminal, changes: Iterable[Change], left: Iterable[str] = ()) -> None:
-    """What repair changed of an answer, a sentence before and after it; then what could not be judged."""
+    """Print the changes of a repair, each sentence before and after; then what could not be judged."""
     for change in changes:
         by = f", by {change.by}" if change.by else ""
         console.print(Text.assemble((change.action, "bold"), (clean(f"  {change.why}{by}"), "dim")))
@@ -173,7 +173,7 @@ def show_changes(console: Terminal, changes: Iterable[Change], left: Iterable[st
 
 
 def show_verdict(console: Terminal, verdict: Verdict, documents: Mapping[str, Document]) -> None:
-    """A verdict with the claim and the passage that carries it."""
+    """Print a verdict with the claim and the passage that decided it."""
     line = Text.assemble(_label(verdict), "  ", clean(verdict.claim))
     console.print(Padding(line, (0, 0, 0, 2)))
     for span in verdict.evidence[:1]:
@@ -190,7 +190,7 @@ def show_verdict(console: Terminal, verdict: Verdict, documents: Mapping[str, Do
 
 
 def show_rates(console: Terminal, rates: CitationRates) -> None:
-    """Every rate with its count, its interval and what it is a share of."""
+    """Print every rate with its count, its interval and its denominator."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, side in (
         ("", "left"),
@@ -211,11 +211,11 @@ def _counted(rate: Rate) -> str:
 
 
 Row = tuple[Text | str, ...]
-"""Answer, marker, verdict, its protocol's own words for it, probability, claim."""
+"""Answer, marker, verdict, native verdict of the protocol, probability, claim."""
 
 
 def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
-    """An answer's verdicts, then its failures and uncited claims."""
+    """Yield rows for an answer's verdicts, then its failures and uncited claims."""
     id = clean(checked.id)
     for verdict in checked.verdicts:
         cells = (_name(verdict), _native(verdict), _probability(verdict), _short(verdict.claim))
@@ -227,7 +227,7 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
 
 
 def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
-    """A table; the protocol's own words are in it where there are any."""
+    """Print a table of verdicts, with a column of native verdicts if there are any."""
     native = any(row[3] for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("answer", "cites", "verdict", *(["native"] if native else []), "p", "claim"):
@@ -239,21 +239,21 @@ def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
 
 _WORDS = {
     "p": "the judge's probability of the verdict",
-    "native": "the protocol's own word for the verdict, where it has one",
-    "quoted": "the sentence stands word for word in its source; no judge was asked",
-    "n of m statements": "the sentence failed whole and was taken apart; so many of its statements passed",
+    "native": "the protocol's own word for the verdict, if it has one",
+    "quoted": "taken word for word from its source; no judge was asked",
+    "n of m statements": "the whole sentence failed and was split; n of its m statements passed",
     "lowered": "a check found another number, direction, negation or group in the evidence",
     "redundant": "the other sources support the sentence without this one",
-    "abstained": "no verdict: another language than English, no text, or too unsure",
-    "failed": "the judge could not judge it; the reason stands in place of the claim",
-    "dangling": "the marker points at no source",
+    "abstained": "no verdict: not English, no text, or too uncertain",
+    "failed": "the judge gave no verdict; the reason is shown in place of the claim",
+    "dangling": "the marker does not point to a source",
     "uncited": "the sentence cites nothing",
 }
-"""What a reader of the table of verdicts may not know."""
+"""Explanations for the table of verdicts."""
 
 
 def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """The words of a table of verdicts that are in it, each with its meaning."""
+    """Return the words that occur in a table of verdicts, each with its meaning."""
     verdicts, natives = {str(row[2]).removesuffix(f" {RETRACTED[0]}") for row in rows}, [str(row[3]) for row in rows]
     there = {
         "p": any(row[4] for row in rows),
@@ -267,7 +267,7 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def show_legend(console: Terminal, rows: Sequence[Row]) -> None:
-    """The legend under a table of verdicts."""
+    """Print the legend of a table of verdicts."""
     for word, meaning in legend(rows):
         console.print(Text(f"{word}: {meaning}", style="dim"))
 
@@ -285,7 +285,7 @@ def _source(number: int, hit: Evidence) -> Text:
     # PubMed's titles end with a full stop.
     shown = ". ".join(part.removesuffix(".") for part in parts)
     text = Text.assemble((f"  [{number}] ", "bold"), shown, (f"  {clean(document.id)}", "dim"))
-    # PubMed is asked in stages, each wider than the one before.
+    # PubMed is searched in stages, each wider than the previous one; the name says which.
     if hit.retriever.startswith("pubmed("):
         text.append(f"  {clean(hit.retriever)}", style="dim")
     if document.retracted:
@@ -301,7 +301,7 @@ def _name(verdict: Verdict) -> Text:
 
 
 def _native(verdict: Verdict) -> str:
-    """What the protocol calls the verdict, where that is not the common label; and the documents it needs not."""
+    """Return the native verdict if it differs from the label, and the redundant documents."""
     own = [] if verdict.native in (verdict.label, "abstained") else [clean(verdict.native)]
     return ", ".join([*own, *(f"{clean(document)} redundant" for document in verdict.redundant or ())])
 
@@ -342,7 +342,7 @@ def _counts(checked: CheckedAnswer) -> Text:
 
 
 def retracted_citations(summary: Summary) -> str:
-    """How many citations are of retracted documents, in words."""
+    """Describe how many citations are of retracted documents."""
     one = summary.retracted == 1
     return (
         f"{summary.retracted} of {summary.citations} citations {'is of a' if one else 'are of'} RETRACTED document"
@@ -359,21 +359,21 @@ def _interval(rate: Rate) -> str:
 
 
 def show_ledger(used: Ledger | None) -> None:
-    """What was asked of a language model; nothing where none was."""
+    """Print the use of a language model, if any."""
     if used is not None and not is_quiet():
         Terminal(stderr=True).print(Text(f"language model: {used}", style="dim"))
 
 
 def ledger_of(judge: object, since: Ledger | None = None) -> Ledger | None:
-    """What a judge that asks a language model has used; None for others."""
+    """Return what a judge with a language model has used; None for other judges."""
     ledger: Ledger | None = getattr(judge, "ledger", None)
     return ledger if ledger is None or since is None else ledger.since(since)
 
 
 def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -> None:
-    """The documents, the best first; with ``explain`` every stage's score and time, and the rewriting.
+    """Print the documents, best first; with ``explain``, also the scores and times of all stages and the rewriting.
 
-    Where some were ranked again, the scores of the others are on another scale and do not stand among theirs.
+    If some documents were reranked, the scores of the others are on another scale and are not shown.
     """
     if not found.evidence:
         console.print("Nothing found.")
@@ -394,7 +394,7 @@ def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -
 
 
 def rewriting_line(rewriting: Rewriting) -> str:
-    """What became of a rewriting, in a sentence."""
+    """Describe the result of a query rewriting."""
     figures = _figures((rewriting.coverage, rewriting.relevance))
     if not rewriting.fired:
         return f"Not searched again: {figures}."

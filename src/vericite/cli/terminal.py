@@ -1,4 +1,4 @@
-"""The terminal: what is printed is text whatever it says, and long work shows how far it is."""
+"""The terminal: safe printing of text, and progress of long work."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class Terminal(Console):
-    """A console on which text is never more than text.
+    """A console that never interprets text.
 
-    Records come from anywhere. Square brackets in them are no markup, colons no emoji, addresses no links; characters
-    that would steer the terminal, or turn the order of what is read, are replaced. Commands print through this alone.
+    Records come from anywhere. Square brackets in them are not markup, colons not emoji, and URLs not links. Characters
+    that control the terminal or the text direction are replaced. Commands only print through this class.
     """
 
     def __init__(self, *, stderr: bool = False, width: int | None = None, **more: Any) -> None:
         super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False, **more)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of anything printable; what steers a terminal is in rich's own segments alone."""
+        """Yield the segments of a renderable; only rich's own segments keep control characters."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable() or segment.text == "\n":
                 yield segment
@@ -40,16 +40,16 @@ class Terminal(Console):
 
 
 _BETWEEN_LINES = 10.0
-"""Seconds between two lines about progress where they go into a file."""
+"""Seconds between two progress lines in a file."""
 
 
 class ProgressLine:
-    """How far long work is, with the time left: a line that changes on a terminal, else a plain line now and then.
+    """Progress of long work with the time left: live on a terminal, otherwise a line from time to time.
 
     Args:
-        doing: What is done, as in ``checking``.
-        unit: What is counted, as in ``answers``.
-        total: How many there are; None where nobody knows.
+        doing: The activity, such as ``checking``.
+        unit: The things that are counted, such as ``answers``.
+        total: Their number; None if unknown.
     """
 
     def __init__(self, doing: str, unit: str, total: int | None = None) -> None:
@@ -58,22 +58,22 @@ class ProgressLine:
         self._began = self._shown = time.monotonic()
 
     def update(self, done: int, more: str = "", ready: int | None = None) -> None:
-        """Show how many are done.
+        """Show the progress.
 
         Args:
-            done: How many came out.
-            more: What else is counted.
-            ready: How many are worked through, where they come out in batches: the time left is told by these.
+            done: Number of finished results.
+            more: Additional text.
+            ready: Number of processed inputs, if results come in batches; used to estimate the time left.
         """
         self.show(self._line(done, more, max(done, ready or 0)))
 
     def of(self, done: int, total: int) -> None:
-        """Show how many are done where their number is known only now."""
+        """Show the progress with a total that was unknown before."""
         self.total = total
         self.update(done)
 
     def show(self, line: str) -> None:
-        """Show a line of the work's own."""
+        """Show a custom line."""
         if self._spinner is not None:
             self._spinner.update(text=Text(clean(line)))
         elif time.monotonic() - self._shown >= _BETWEEN_LINES:
@@ -86,25 +86,25 @@ class ProgressLine:
         if not ready or self.total is None or ready >= self.total:
             return counted
         left = (time.monotonic() - self._began) / ready * (self.total - ready)
-        return f"{counted}, about {in_words(left)} left"
+        return f"{counted}, about {format_duration(left)} left"
 
     @contextmanager
     def running(self) -> Generator[ProgressLine]:
-        """Show it while the work goes on; nothing with ``--quiet``."""
+        """Show the progress during the work; nothing with ``--quiet``."""
         console = Terminal(stderr=True)
         if is_quiet() or not console.is_terminal:
             yield self
             return
         self._spinner = Spinner("dots", Text(self.doing))
-        # What is printed meanwhile goes above the line on a terminal, and into a file where it is sent to one.
-        beside = sys.stdout.isatty()
-        with Live(self._spinner, console=console, transient=True, redirect_stdout=beside, redirect_stderr=beside):
+        # On a terminal, other output is printed above the line. Output to a file must not be redirected.
+        redirect = sys.stdout.isatty()
+        with Live(self._spinner, console=console, transient=True, redirect_stdout=redirect, redirect_stderr=redirect):
             yield self
         self._spinner = None
 
 
-def in_words(seconds: float) -> str:
-    """A duration, as exact as it needs to be."""
+def format_duration(seconds: float) -> str:
+    """Format a duration with suitable precision."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -146,7 +146,7 @@ def test_documents_that_cannot_be_read_are_told(place: Path):
     for path in (place / "documents.lance" / "data").iterdir():
         os.truncate(path, 10)
     problems = open_store(place).verify()
-    assert problems[0].startswith("expected to read all documents; found: ") and "from a copy" in problems[0]
+    assert problems[0].startswith("expected to read all documents; found: ") and "from a backup" in problems[0]
 
 
 def test_an_index_of_vectors_that_was_cut_off_is_told(place: Path, monkeypatch: pytest.MonkeyPatch):
