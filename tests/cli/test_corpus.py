@@ -231,7 +231,7 @@ def test_what_is_no_pmid_is_told_in_words_and_leaves_no_store(run_cli, tmp_path,
     printed = run_cli("--offline", "corpus", "build", "--pmids", "abc", "--to", "x")
     assert printed.code == 2
     assert "the PMIDs abc: expected a PMID, a number of up to 8 digits; found 'abc'" in printed.err
-    assert "no store was made" in printed.out
+    assert "no store was created" in printed.out
     assert "found none" in run_cli("corpus", "info", "x").err
 
 

@@ -155,7 +155,7 @@ def test_the_command_says_what_is_known():
     found = json.loads(CliRunner().invoke(app, ["--json"]).output)
     assert (found["known"], found["new"], found["told_now"]) == (10, 0, {})
     assert found["told_by"]["pubmed"]["articles"] == 10
-    assert "  10 told by pubmed on 20" in CliRunner().invoke(app, []).output
+    assert "  10 reported by pubmed on 20" in CliRunner().invoke(app, []).output
 
 
 def test_where_nothing_is_known_the_command_says_how_to_learn():

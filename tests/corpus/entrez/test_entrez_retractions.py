@@ -121,7 +121,7 @@ def test_the_command_asks_pubmed_and_says_what_is_new(
     app.command()(retractions)
     said = CliRunner().invoke(app, ["--pubmed", "--from", "2020"]).output
     assert said.startswith(
-        "pubmed: 4 articles\nnew: 4 articles\nknown as retracted: 4 articles\n  4 told by pubmed on "
+        "pubmed: 4 articles\nnew: 4 articles\nknown as retracted: 4 articles\n  4 reported by pubmed on "
     )
     assert '"new": 2' in CliRunner().invoke(app, ["--pubmed", "--json"]).output
     assert {settings.cache for settings in made} == {None}, "what was retracted since must not be missed"

@@ -136,7 +136,7 @@ def test_vectors_that_tie_come_in_order_of_their_ids(store: Store):
 
 @pytest.mark.parametrize("vector", [np.ones(31), np.ones((1, 32)), np.full(32, np.nan)])
 def test_a_vector_that_cannot_be_of_this_store_is_refused(store: Store, vector: np.ndarray):
-    with pytest.raises(InputError, match="expected a vector of 32 numbers"):
+    with pytest.raises(InputError, match="expected a vector of 32 finite numbers"):
         store.search_vectors(vector.astype(np.float32), 3)
 
 
