@@ -110,7 +110,7 @@ def test_a_spreadsheets_code_page_is_guessed_and_told_once(tmp_path: Path, caplo
     assert (first.text, second.text) == ("Caf\u00e9 \u2013 LDL falls [1].", "\u201cNo\u201d [1].")
     assert third.text == "\u00c3\u00a9 [1]."  # Valid UTF-8 is never read otherwise.
     (told,) = caplog.messages
-    assert told.endswith("line 2: expected UTF-8; found other bytes, read as cp1252: a guess")
+    assert told.endswith("line 2: expected UTF-8; found other bytes, read as cp1252 (a guess)")
 
 
 def test_a_damaged_row_of_a_table_in_utf_8_is_not_guessed_at(tmp_path: Path):
