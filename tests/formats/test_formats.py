@@ -758,7 +758,7 @@ def test_garbage_gives_errors_and_never_raises_others(tmp_path: Path, lines: lis
     try:
         found = read(path, format)
     except InputError as refused:
-        assert "expected answers in a format" in str(refused)
+        assert "expected answers in a known format" in str(refused)
         return
     for item in found:
         if isinstance(item, Answer):
