@@ -44,7 +44,7 @@ def test_a_corpus_file_that_has_changed_is_another_corpus(run_cli, tmp_path: Pat
     assert "found another corpus_sha256" in printed.err
 
 
-def test_a_question_that_failed_is_told_and_is_no_success(run_cli, tmp_path: Path):
+def test_a_failed_question_is_reported_and_sets_the_exit_code(run_cli, tmp_path: Path):
     batch = tmp_path / "questions.jsonl"
     texts = {"good": QUESTION, "bad": "?"}
     batch.write_text("".join(json.dumps({"id": id, "question": text}) + "\n" for id, text in texts.items()))
@@ -81,7 +81,7 @@ def test_options_that_would_change_nothing_are_refused(run_cli, options: list[st
     assert told in printed.err
 
 
-def test_answers_that_lost_their_end_are_counted_and_shown(run_cli, tmp_path: Path):
+def test_cut_off_answers_are_counted_and_shown(run_cli, tmp_path: Path):
     batch = tmp_path / "questions.jsonl"
     batch.write_text("".join(f'{{"id": "q{n}", "question": "Does aspirin prevent stroke {n}?"}}\n' for n in range(2)))
     with ScriptedServer() as server:
@@ -111,7 +111,7 @@ def test_a_failed_run_shows_why(capsys: pytest.CaptureFixture[str]):
     assert "failed  the reply was empty" in capsys.readouterr().out
 
 
-def test_runs_that_are_kept_are_printed_as_json_too_those_of_before_as_well(run_cli, tmp_path: Path):
+def test_json_output_includes_runs_from_before_an_interruption(run_cli, tmp_path: Path):
     batch = tmp_path / "q.jsonl"
     lines = [json.dumps({"id": name, "question": QUESTION}) for name in ("q1", "q2")]
     batch.write_text(lines[0] + "\n")
@@ -163,6 +163,6 @@ def test_a_rationale_is_judged_against_several_numbers_of_documents(run_cli, tmp
 
 
 @pytest.mark.parametrize("given", ["0-3", "3-1", "1,1", "a", "1-", "1-5000"])
-def test_contexts_that_are_none_are_refused(run_cli, given):
+def test_invalid_contexts_are_refused(run_cli, given):
     printed = run_cli("ask", QUESTION, "--llm", "ollama:x", "--rationale", "--set", f"answer.contexts={given}")
     assert printed.code == 2 and "answer.contexts" in printed.err

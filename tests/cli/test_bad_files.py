@@ -1,4 +1,4 @@
-"""Files that no one should bring, to each command that reads one: told in words, exit code 2, no traceback."""
+"""Unusable files for each command that reads one: a clear message, exit code 2, no traceback."""
 
 from __future__ import annotations
 

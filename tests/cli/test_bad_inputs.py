@@ -308,7 +308,9 @@ BAD_WORDS = [
 
 
 @pytest.mark.parametrize("words", BAD_WORDS, ids=" ".join)
-def test_bad_words_are_refused(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]):
+def test_invalid_arguments_are_refused(
+    run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ANSWERS").write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
     printed = run_cli(*words)

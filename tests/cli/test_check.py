@@ -117,7 +117,7 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
         (("judge", "a", "b", "--judge", "nobody"), "expected a judge"),
     ],
 )
-def test_input_that_cannot_be_used_says_so_and_exits_with_2(run_cli, arguments, told):
+def test_unusable_input_is_reported_and_exits_with_2(run_cli, arguments, told):
     printed = run_cli(*arguments)
     assert printed.code == 2
     assert told in printed.err
@@ -316,7 +316,7 @@ def test_a_gate_that_unjudged_cases_may_decide_is_undecided_and_not_failed(run_c
     assert (printed.code, "gate undecided" in printed.out) == (3, True)
 
 
-def test_an_error_that_no_one_foresaw_is_not_taken_for_a_failed_gate(run_cli, monkeypatch):
+def test_an_unexpected_error_is_not_reported_as_a_failed_gate(run_cli, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a fault")
 

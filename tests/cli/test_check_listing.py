@@ -50,7 +50,7 @@ def test_a_terminal_with_room_has_a_table(run_cli, monkeypatch, columns):
 
 
 @pytest.mark.parametrize("columns", [40, 120])
-def test_a_citation_beside_no_text_is_told_and_not_left_an_empty_cell(run_cli, monkeypatch, tmp_path, columns):
+def test_a_citation_without_text_is_shown_as_such(run_cli, monkeypatch, tmp_path, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     answers = [{"id": "one", "answer": "[1]", "documents": DOCUMENTS}, {"id": "two", "answer": "[7]", "documents": []}]
     path = tmp_path / "in.jsonl"

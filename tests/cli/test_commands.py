@@ -36,7 +36,7 @@ def test_ask_as_json_is_a_run(run_cli):
     assert run.provenance.protocol is not None
 
 
-def test_ask_takes_documents_of_ones_own_and_names_the_bad_ones(run_cli, tmp_path):
+def test_ask_reads_a_document_file_and_reports_bad_lines(run_cli, tmp_path):
     text = "Levodopa improves the motor symptoms of Parkinson's disease in most patients."
     corpus = tmp_path / "corpus.jsonl"
     good = {"id": "mine", "sections": [{"text": text}]}
@@ -185,7 +185,7 @@ def test_a_step_of_training_without_the_extra_says_how_to_install_it(run_cli, mo
         assert "pip install 'vericite[train]'" in printed.err
 
 
-def test_a_step_there_is_not_is_told_which_there_are(run_cli):
+def test_an_unknown_step_is_refused_with_the_known_steps(run_cli):
     printed = run_cli("train", "fitt")
     assert printed.code == 2
     assert "Did you mean 'fit'" in printed.err

@@ -111,7 +111,7 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ([QUESTION, "--run", "out.trec", "--tag", "two words"], "expected --tag to be one word"),
     ],
 )
-def test_bad_options_are_told_with_a_way_out(run_cli, arguments: list[str], problem: str):
+def test_invalid_options_are_refused_with_the_next_step(run_cli, arguments: list[str], problem: str):
     printed = run_cli("search", *arguments)
     assert printed.code == 2
     assert problem.lower() in " ".join(printed.err.split()).lower()
@@ -122,7 +122,7 @@ def test_a_question_of_ten_thousand_characters_is_searched_for(run_cli):
     assert run_cli("search", "aspirin " * 1250, "--set", "search.rerank=none", "--json").code == 0
 
 
-def test_operators_and_quotes_mean_nothing(run_cli):
+def test_operators_and_quotation_marks_have_no_special_meaning(run_cli):
     plain = found(
         run_cli("search", "levodopa Parkinson symptoms", "--by", "bm25", "--set", "search.rerank=none", "--json")
     )

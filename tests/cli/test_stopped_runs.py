@@ -1,4 +1,4 @@
-"""Runs that are stopped while they write: what they had is there and told, and no later run loses it by failing."""
+"""Interrupted runs: partial results are kept and reported, and a later failed run does not lose them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_pa
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_run_that_is_told_to_end_says_where_its_results_are(run_cli, tmp_path, end: signal.Signals, code: int):
+def test_a_terminated_run_reports_where_its_results_are(run_cli, tmp_path, end: signal.Signals, code: int):
     out, pipe = tmp_path / "out.jsonl", tmp_path / "answers.jsonl"
     os.mkfifo(pipe)
     arguments = [str(pipe), "--format", "vericite", "--judge", "lexical", "--set", "llm.cache=false", "--out", str(out)]

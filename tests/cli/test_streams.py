@@ -1,4 +1,4 @@
-"""What stands at the other end of the output: a terminal of few letters, a reader that goes away."""
+"""Output to a terminal with a small character set, and to a pipe that is closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BETA = "Beta-blockers and α4β2 agonists 𝛼 help [1]."
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
-def test_what_the_outputs_encoding_lacks_is_told_by_number(encoding: str):
+def test_characters_that_the_output_cannot_encode_are_escaped(encoding: str):
     command = [sys.executable, "-m", "vericite", "split", BETA, "--json"]
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, capture_output=True, timeout=60, env=env, check=False)
@@ -23,7 +23,7 @@ def test_what_the_outputs_encoding_lacks_is_told_by_number(encoding: str):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
 @pytest.mark.parametrize("options", [[], ["--judge", "lexical", "--out", "/dev/stdout"]])
-def test_a_reader_that_goes_away_is_no_failure(tmp_path, options: list[str]):
+def test_a_closed_pipe_is_not_a_failure(tmp_path, options: list[str]):
     answers = tmp_path / "answers.jsonl"
     line = {"answer": "Aspirin helps [1].", "documents": [{"id": "a", "text": "Aspirin helps."}]}
     answers.write_text("".join(json.dumps({"id": str(number), **line}) + "\n" for number in range(50)))

@@ -1,4 +1,4 @@
-"""A real server on loopback, in a process of its own."""
+"""A real server on loopback, in a separate process."""
 
 from __future__ import annotations
 

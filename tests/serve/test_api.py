@@ -21,7 +21,7 @@ ANSWER = "Zelotrine reduced pain in 40 of 80 adults [1]. It rains."
 BODY: dict[str, Any] = {"answer": ANSWER, "documents": [SOURCE]}
 
 
-def test_a_question_is_answered_and_its_run_kept(server):
+def test_ask_answers_and_stores_the_run(server):
     run = Run.model_validate_json(server.post("/v1/ask", {"question": "Does aspirin prevent heart attacks?"}).content)
     assert run.checked.summary.quoted and run.evidence
     (latest, *_) = server.get("/v1/runs").json()["runs"]
@@ -30,12 +30,12 @@ def test_a_question_is_answered_and_its_run_kept(server):
     assert page.headers["content-type"].startswith("text/html") and "Content-Security-Policy" in page.text
 
 
-def test_a_check_gives_the_verdicts_that_the_library_gives(server):
+def test_check_returns_the_same_verdicts_as_the_library(server):
     found = Checked.model_validate_json(server.post("/v1/check", BODY).content)
     assert found.checked.verdicts == check(ANSWER, [SOURCE]).verdicts
 
 
-def test_a_stream_tells_of_each_step_and_ends_with_the_same(server):
+def test_a_stream_has_an_event_per_step_and_ends_with_the_run(server):
     events = server.events("/v1/ask", {"question": "Does aspirin prevent heart attacks?"})
     names = [name for name, _ in events]
     assert names[-2:] == ["kept", "done"]
@@ -59,7 +59,7 @@ def test_attribute_repair_and_search(server):
 
 
 @pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
-def test_documents_of_a_request_are_searched_as_its_plan_says(server, by: str):
+def test_documents_in_a_request_are_searched_by_its_plan(server, by: str):
     other = {"id": "d2", "text": "Rain fell in Bergen."}
     plan = {"search": {"by": by, "rerank": "none"}}
     found = server.post("/v1/search", {"query": "zelotrine", "documents": [SOURCE, other], "plan": plan}).json()
@@ -101,14 +101,14 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         ("/v1/check", [], "body"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_reason(server, path: str, body: Any, told: str):
+def test_an_invalid_request_is_refused_with_the_reason(server, path: str, body: Any, told: str):
     reply = server.post(path, body)
     assert reply.status_code == 422, reply.text
     assert told in reply.json()["error"]["message"]
     assert "Traceback" not in reply.text and "/src/" not in reply.text
 
 
-def test_files_are_read_and_their_names_are_no_paths(server):
+def test_uploaded_file_names_are_not_used_as_paths(server):
     send = lambda name, content: httpx2.post(  # noqa: E731
         f"{server.address}/v1/documents", params={"name": name}, content=content, timeout=60
     )
@@ -120,13 +120,13 @@ def test_files_are_read_and_their_names_are_no_paths(server):
     assert send("x", b"\x00\x01").status_code == 422
 
 
-def test_ids_that_are_none_are_refused(server):
+def test_invalid_ids_are_refused(server):
     for id in ("x", "0" * 32, "..%2f..%2fetc%2fpasswd", "a" * 5000):
         assert server.get(f"/v1/runs/{id}").status_code == 404
         assert server.get(f"/v1/jobs/{id}").status_code == 404
 
 
-def test_health_figures_and_the_form_of_bodies(server):
+def test_health_metrics_and_openapi(server):
     assert server.get("/healthz").json()["status"] == "ok"
     assert "vericite_pairs_judged_total" in server.get("/metrics").text
     document = server.get("/openapi.json").json()
@@ -153,7 +153,7 @@ def test_health_figures_and_the_form_of_bodies(server):
         ("search", {"query": "zinc", "colour": 3}, "field colour: .* an unknown one$"),
     ],
 )
-def test_a_misspelt_field_is_named_with_the_one_that_was_meant(server, path: str, body: dict[str, Any], told: str):
+def test_a_misspelt_field_is_reported_with_a_suggestion(server, path: str, body: dict[str, Any], told: str):
     reply = server.post(f"/v1/{path}", body)
     assert reply.status_code == 422 and re.search(told, reply.json()["error"]["message"])
 
@@ -177,7 +177,7 @@ def test_other_hosts_and_other_sites_are_refused(server):
     assert "access-control-allow-origin" not in reply.headers
 
 
-def test_bodies_that_are_too_long_are_left_unread(server):
+def test_too_long_bodies_are_not_read(server):
     head = b"POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000000\r\n\r\n"
     assert b" 413 " in raw(server, head)
 
@@ -192,7 +192,7 @@ def test_bodies_that_are_too_long_are_left_unread(server):
     assert server.get("/healthz").status_code == 200
 
 
-def test_a_client_that_goes_away_is_worked_for_no_longer(server):
+def test_work_stops_when_the_client_disconnects(server):
     def pairs() -> int:
         line = next(
             it for it in server.get("/metrics").text.split("\n") if it.startswith("vericite_pairs_judged_total")
@@ -215,7 +215,7 @@ def test_a_client_that_goes_away_is_worked_for_no_longer(server):
     assert server.post("/v1/check", BODY).status_code == 200
 
 
-def test_the_description_says_what_replies_are(server):
+def test_openapi_describes_the_replies(server):
     document = server.get("/openapi.json").json()
     text = json.dumps(document)
     assert "HTTPValidationError" not in text and '"schema": {}' not in text and "$defs" not in text

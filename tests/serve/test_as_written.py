@@ -1,4 +1,4 @@
-"""A model's sentences reach whoever asked while it still writes."""
+"""A model's sentences reach the client while it still writes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(serve
     assert times[-1][2]["answer"]["spent"]["calls"] == 1
 
 
-def test_a_model_is_left_soon_after_the_client_went_away(server, model: scripted.ScriptedServer):
+def test_a_model_is_cancelled_soon_after_the_client_disconnects(server, model: scripted.ScriptedServer):
     written: list[float] = []
 
     def write(answering: scripted.Answering, arrival: scripted.Arrival) -> None:

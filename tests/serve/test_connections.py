@@ -1,4 +1,4 @@
-"""Strangers who open connections and send nothing, or little."""
+"""Clients that open connections and send little or nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_connection_without_a_request_is_closed(started: Callable[..., Served]
                 assert waiting.recv(10) == b""
 
 
-def test_a_second_head_that_drips_is_closed_and_others_are_answered(started: Callable[..., Served]):
+def test_a_slow_second_head_is_closed_and_others_are_answered(started: Callable[..., Served]):
     """After one quick request a connection counted as busy for good, and kept everyone else out."""
     from vericite.serve.connections import REQUEST_SECONDS
 

@@ -1,4 +1,4 @@
-"""Jobs that cannot go on say so, and go on as soon as they can."""
+"""Jobs that cannot continue report why, and continue as soon as they can."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def flip(path: Path, at: int, value: int = 0xFF) -> None:
 
 
 @pytest.mark.parametrize("place", ["first", "newline"])
-def test_results_that_were_damaged_are_made_again(service: Service, tmp_path: Path, short_wait: None, place: str):
+def test_damaged_results_are_made_again(service: Service, tmp_path: Path, short_wait: None, place: str):
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
     kept._run_job(id)
@@ -72,7 +72,7 @@ def test_results_that_were_damaged_are_made_again(service: Service, tmp_path: Pa
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
 
 
-def test_a_result_that_is_damaged_is_told_in_its_place(served, tmp_path: Path):
+def test_a_damaged_result_is_reported_in_its_place(served, tmp_path: Path):
     address = served()
     id = httpx2.post(f"{address}/v1/jobs", content=RAW, timeout=60).json()["id"]
     while not httpx2.get(f"{address}/v1/jobs/{id}", timeout=60).json()["finished"]:
@@ -84,7 +84,7 @@ def test_a_result_that_is_damaged_is_told_in_its_place(served, tmp_path: Path):
     assert "damaged" in found[0]["problem"] and found[1]["problem"] is None
 
 
-def test_a_result_with_another_letter_is_damaged(service: Service, tmp_path: Path, short_wait: None):
+def test_a_result_with_one_changed_letter_is_damaged(service: Service, tmp_path: Path, short_wait: None):
     """It is still the JSON of a result: only its digest tells."""
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
@@ -102,7 +102,7 @@ def test_a_result_with_another_letter_is_damaged(service: Service, tmp_path: Pat
     assert all(json.loads(line)["value"] for line in kept.results(id))
 
 
-def test_a_job_that_fails_says_so(service: Service, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_job_reports_its_problem(service: Service, monkeypatch: pytest.MonkeyPatch):
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
     monkeypatch.setattr(jobs.Jobs, "_results", lambda *_: 1 / 0)
@@ -128,7 +128,9 @@ class FullDisk:
         monkeypatch.setattr(os, "fsync", fsync)
 
 
-def test_a_job_goes_on_when_there_is_room_again(service: Service, monkeypatch: pytest.MonkeyPatch, short_wait: None):
+def test_a_job_continues_when_the_disk_has_space_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch, short_wait: None
+):
     kept = jobs.Jobs(service)
     id = kept.add(RAW)
     disk = FullDisk(monkeypatch)
@@ -161,7 +163,7 @@ def test_a_full_disk_is_507_and_names_no_path(served, tmp_path: Path, monkeypatc
     assert not [*(state / "jobs").iterdir()] and not [*(state / "runs").iterdir()]
 
 
-def test_a_line_that_had_no_room_leaves_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_that_does_not_fit_the_disk_leaves_no_partial_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lines = Lines(tmp_path / "lines.jsonl", jobs.Result)
     lines.append([jobs.Result(item=0)])
     before = lines.path.read_bytes()
@@ -171,7 +173,7 @@ def test_a_line_that_had_no_room_leaves_no_part_of_it(tmp_path: Path, monkeypatc
     assert found.value.is_full and lines.path.read_bytes() == before
 
 
-def test_the_jobs_of_a_server_that_was_killed_are_taken_over(service: Service, tmp_path: Path, short_wait: None):
+def test_jobs_of_a_killed_service_are_taken_over(service: Service, tmp_path: Path, short_wait: None):
     first, second = jobs.Jobs(service), jobs.Jobs(service)
     id = first.add(RAW)
     folder = tmp_path / "jobs" / id

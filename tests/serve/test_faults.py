@@ -1,4 +1,4 @@
-"""What goes wrong, and what is done on purpose: each is refused or told, and the service goes on."""
+"""Faults and attacks: each is refused or reported, and the service keeps running."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def test_bombs_are_refused_soon_and_cost_little(server, name: str):
     "name",
     ["../../etc/passwd", "/etc/passwd", "..\\..\\x.txt", "a\x00b.txt", ".", "", "con.txt", "x" * 5_000, "\u202e.txt"],
 )
-def test_names_of_files_are_no_paths(server, name: str):
+def test_file_names_are_not_used_as_paths(server, name: str):
     reply = upload(server, name, b"Zelotrine\n\nIt reduced pain.")
     assert reply.status_code in (200, 422)
     for document in reply.json().get("documents", []):
         assert "/" not in document["id"] and ".." not in document["id"] and len(document["id"]) <= 100
 
 
-def test_a_body_that_comes_slowly_is_left(served):
+def test_a_slow_body_is_refused(served):
     address = served(body_seconds=1)
     host, port = address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
@@ -113,7 +113,7 @@ def test_a_body_that_comes_slowly_is_left(served):
     assert httpx2.get(f"{address}/healthz").status_code == 200
 
 
-def test_a_body_longer_than_was_said_is_no_second_request(served):
+def test_a_body_longer_than_announced_is_not_a_second_request(served):
     address = served()
     host, port = address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
@@ -165,7 +165,7 @@ def test_no_path_answers_without_the_token(guarded):
         assert server.get("/v1/runs", authorization=wrong).status_code == 401
 
 
-def test_too_many_at_a_time_and_too_many_a_minute_are_sent_away_with_when_to_come_back(served):
+def test_too_many_requests_are_refused_with_retry_after(served):
     address = served(running=1, waiting=1, rate=40)
     post = lambda _: httpx2.post(f"{address}/v1/check", json=BODY, timeout=60)  # noqa: E731
     with ThreadPoolExecutor(20) as pool:
@@ -184,7 +184,7 @@ def in_flight(address: str) -> int:
 
 
 @pytest.mark.slow
-def test_work_stops_soon_after_the_client_of_a_stream_went_away(server):
+def test_work_stops_soon_after_the_client_of_a_stream_disconnects(server):
     with httpx2.stream(
         "POST", f"{server.address}/v1/check", json=LONG, headers={"accept": "text/event-stream"}, timeout=60
     ) as reply:
@@ -197,7 +197,7 @@ def test_work_stops_soon_after_the_client_of_a_stream_went_away(server):
         time.sleep(0.02)
 
 
-def test_a_stream_is_read_again_from_where_it_was_and_can_be_ended(server):
+def test_a_stream_can_be_resumed_and_cancelled(server):
     id = server.post("/v1/check", BODY, prefer="respond-async").json()["stream"]
     path = f"/v1/streams/{id}"
     first, second = server.get(path).text, server.get(path).text
@@ -247,7 +247,7 @@ def test_a_model_server_that_is_down_is_a_clear_error_in_the_stream(started):
 
 
 @pytest.mark.slow
-def test_a_service_that_is_told_to_end_ends_within_ten_seconds(started, silent: str):
+def test_the_service_exits_within_ten_seconds_of_a_signal(started, silent: str):
     server = started("--llm", f"m={silent}")
     question = {"question": "Does aspirin prevent heart attacks?", "model": "m"}
     job = server.post("/v1/jobs", {"kind": "check", "items": [LONG, BODY]}).json()["id"]

@@ -1,4 +1,4 @@
-"""A disk that is really full, or that nothing can be written to: a small file system of a server's own."""
+"""A full or read-only disk, on a small file system made for the test."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def requests(address: str) -> list[httpx2.Response]:
 
 
 @pytest.mark.parametrize("state", ["full", "read-only"])
-def test_nothing_is_written_and_no_path_is_told(disk: SmallDisk, state: str):
+def test_nothing_is_written_and_no_path_is_revealed(disk: SmallDisk, state: str):
     kept = disk.server.post("/v1/check", {"answer": "It helps.", "documents": [SOURCE]}).json()["run"]
     before = disk.files()
     if state == "full":
@@ -100,7 +100,7 @@ def test_nothing_is_written_and_no_path_is_told(disk: SmallDisk, state: str):
     assert {reply.status_code for reply in requests(disk.server.address)} == {200, 202}
 
 
-def test_a_job_that_fills_the_disk_goes_on_when_there_is_room(disk: SmallDisk):
+def test_a_job_that_fills_the_disk_continues_when_there_is_space(disk: SmallDisk):
     items = [{"answer": f"Zelotrine reduced pain in {n} of 80 adults [1].", "documents": [SOURCE]} for n in range(60)]
     job = {"items": items}
     size = len(json.dumps(job))

@@ -25,7 +25,7 @@ TOKEN = "0123456789abcdef0123"
 ONE_ITEM = b'{"items": [{"answer": "It helps."}]}'
 
 
-def test_other_machines_need_a_token_or_a_word_that_they_do_not():
+def test_other_hosts_require_a_token_or_insecure():
     with pytest.raises(InputError, match="VERICITE_TOKEN"):
         Address("0.0.0.0")
     with pytest.raises(InputError, match="16 characters"):
@@ -36,7 +36,7 @@ def test_other_machines_need_a_token_or_a_word_that_they_do_not():
     assert "a.example" in Address("0.0.0.0", token=TOKEN, hosts=frozenset({"A.example"})).names
 
 
-def test_without_the_token_nothing_is_answered(guarded):
+def test_requests_without_the_token_are_refused(guarded):
     assert guarded.get("/healthz").status_code == 200
     for headers in ({}, {"authorization": "Bearer x"}, {"authorization": TOKEN}, {"cookie": "vericite_token=x"}):
         for path in ("/v1/runs", "/metrics", "/openapi.json", "/"):
@@ -44,7 +44,7 @@ def test_without_the_token_nothing_is_answered(guarded):
     assert guarded.get("/v1/runs", authorization=f"Bearer {TOKEN}").status_code == 200
 
 
-def test_errors_have_one_form(server):
+def test_all_errors_have_the_same_format(server):
     for reply, status in (
         (server.get("/v1/ask"), 405),
         (server.get("/v1/nothing"), 404),
@@ -59,12 +59,12 @@ def test_errors_have_one_form(server):
         assert reply.json()["error"]["status"] == status and reply.json()["error"]["message"].startswith("expected ")
 
 
-def test_what_only_wants_to_know_whether_a_page_is_there_is_told(server):
+def test_head_requests_are_answered(server):
     reply = httpx2.head(f"{server.address}/")
     assert (reply.status_code, reply.text) == (200, "")
 
 
-def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_latest_finished_jobs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jobs, "KEPT", 2)
     service = Service(Offer(), state_folder(tmp_path))
     kept = jobs.Jobs(service)
@@ -79,7 +79,7 @@ def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: 
     assert {folder.name for folder in (tmp_path / "jobs").iterdir()} == {done[0], *done[3:]}
 
 
-def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
+def test_a_finished_job_cannot_be_cancelled(tmp_path: Path):
     service = Service(Offer(), state_folder(tmp_path))
     kept = jobs.Jobs(service)
     done, waiting = (kept.add(ONE_ITEM) for _ in range(2))
@@ -104,7 +104,7 @@ def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
         ("ask", {"question": "Does it help?", "documents": 7}, "items.1.documents"),
     ],
 )
-def test_a_wrong_field_of_a_job_is_told_by_the_jobs_own_kind(kind: str, item: object, field: str):
+def test_an_invalid_field_of_a_job_is_reported_for_its_kind(kind: str, item: object, field: str):
     good = {"question": "Does it help?"} if kind == "ask" else {"answer": "It helps."}
     with pytest.raises(InputError) as found:
         parse_job(json.dumps({"kind": kind, "items": [good, item]}).encode())
@@ -112,7 +112,7 @@ def test_a_wrong_field_of_a_job_is_told_by_the_jobs_own_kind(kind: str, item: ob
     assert str(found.value).startswith(expected)
 
 
-def test_a_job_without_a_kind_is_one_of_answers_to_check():
+def test_the_default_kind_of_a_job_is_check():
     assert parse_job(b'{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
     with pytest.raises(InputError, match="expected a body in JSON"):
         parse_job(b"[")
@@ -120,7 +120,7 @@ def test_a_job_without_a_kind_is_one_of_answers_to_check():
         parse_job(b'{"kind": "answer", "items": [{}]}')
 
 
-def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
+def test_a_job_continues_after_a_kill_and_repeats_nothing(started):
     server = started()
     source = {"id": "d", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
     items = [
@@ -145,7 +145,7 @@ def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
     assert all(it["value"]["verdicts"] for it in results)
 
 
-def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(served, tmp_path: Path):
+def test_unreadable_jobs_do_not_disturb_the_service(served, tmp_path: Path):
     kept = tmp_path / "state" / "jobs"
     (kept / ("a" * 32)).mkdir(parents=True)
     other = kept / ("b" * 32)
@@ -162,7 +162,7 @@ def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(served, tmp_path
 
 
 @pytest.mark.parametrize("path", ["/runs/.", "/runs/..", "/runs/%2e", "/runs/%2e%2e", "/runs/7", f"/runs/{'0' * 32}"])
-def test_a_page_of_a_run_that_is_unknown_is_404(served: Callable[..., str], path: str):
+def test_the_page_of_an_unknown_run_is_404(served: Callable[..., str], path: str):
     address = httpx2.URL(served())
     connection = HTTPConnection(address.host, address.port, timeout=60)
     # As it is written: clients that know what a dot means ask for another path.
@@ -171,7 +171,7 @@ def test_a_page_of_a_run_that_is_unknown_is_404(served: Callable[..., str], path
     connection.close()
 
 
-def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(server):
+def test_metrics_have_a_fixed_set_of_names_and_invalid_headers_are_refused(server):
     for number in range(20):
         assert server.get(f"/v1/made-up-{number}%22%7D%0Afoo_total%209").status_code == 404
         assert server.get(f"/runs/{number:032x}").status_code == 404
@@ -182,12 +182,12 @@ def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(server)
     assert server.get(f"/v1/streams/{'0' * 32}", **{"last-event-id": "9" * 5000}).status_code < 500
 
 
-def test_those_without_the_token_are_counted_too(served):
+def test_requests_without_the_token_count_towards_the_rate(served):
     address = served(token=TOKEN, rate=5)
     assert [httpx2.get(f"{address}/v1/runs").status_code for _ in range(7)] == [401] * 5 + [429] * 2
 
 
-def test_a_commands_rate_is_the_services(run_cli, monkeypatch: pytest.MonkeyPatch):
+def test_the_rate_option_sets_the_limit(run_cli, monkeypatch: pytest.MonkeyPatch):
     offered = []
     monkeypatch.setattr("vericite.serve.run.run", lambda offer, *_: offered.append(offer.limits.rate))
     assert run_cli("serve", "--rate", "5").code == 0

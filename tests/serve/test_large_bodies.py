@@ -1,4 +1,4 @@
-"""Bodies that cost far more to read than to send: each is refused soon, by a limit with a name."""
+"""Bodies that cost far more to parse than to send are refused soon, with the limit named."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIMITED = Limits(waiting_bytes=2_000, kept_bytes=4_000)
     ],
     ids=["unknown keys", "documents without anything", "nested lists", "texts without an end"],
 )
-def test_a_body_of_many_values_is_refused_before_it_is_read(raw: bytes):
+def test_a_body_of_many_values_is_refused_before_parsing(raw: bytes):
     began = time.process_time()
     with pytest.raises(InputError, match=r"at most 40,000 values"):
         parse_body(AnswerBody, raw)
@@ -44,7 +44,7 @@ def test_a_body_of_many_values_is_refused_before_it_is_read(raw: bytes):
 
 
 @pytest.mark.parametrize("raw", [b'{"answer":"' + rb"\"" * 4_000_000, b'"' * 1, b'{"answer":"' + b"a,{" * 2_000_000])
-def test_a_text_is_one_value_whatever_it_holds(raw: bytes):
+def test_a_string_is_one_value_whatever_it_holds(raw: bytes):
     began = time.process_time()
     with pytest.raises(InputError, match="expected a body in JSON; found invalid JSON"):
         parse_body(AnswerBody, raw)
@@ -127,7 +127,7 @@ def test_the_documents_of_a_file_are_counted(service: Service):
             service.documents_in("a.jsonl", line)
 
 
-def test_jobs_that_wait_and_jobs_that_are_kept_are_limited_by_bytes(service: Service, tmp_path: Path):
+def test_unfinished_and_kept_jobs_are_limited_by_bytes(service: Service, tmp_path: Path):
     kept = jobs.Jobs(service)
     raw = json.dumps({"items": [{"answer": "It helps. " * 50}]}).encode()
     ids: list[str] = []
@@ -163,7 +163,7 @@ def test_work_is_estimated_and_refused_before_it_begins(service: Service):
         service.check(body, keep=False, max_pairs=service.offer.limits.job_pairs)
 
 
-def test_memory_is_given_back_after_requests_and_jobs(served, monkeypatch: pytest.MonkeyPatch):
+def test_memory_is_returned_after_requests_and_jobs(served, monkeypatch: pytest.MonkeyPatch):
     given: list[bool] = []
     monkeypatch.setattr(memory, "_PAUSE", 0.0)
     monkeypatch.setattr(memory.MemoryTrimmer.__init__, "__defaults__", (given.append,))
@@ -200,7 +200,7 @@ needs_library = pytest.mark.skipif(memory._library() is None, reason="the C libr
 
 
 @needs_library
-def test_what_is_free_is_given_back():
+def test_free_memory_is_returned():
     blocks = [bytes(100_000) for _ in range(3_000)]
     kept = blocks[::50]
     blocks.clear()

@@ -76,7 +76,7 @@ def test_each_tool_answers_over_http(server):
     anyio.run(over_http)
 
 
-def test_over_http_the_gate_holds(guarded):
+def test_the_gate_protects_tools_over_http(guarded):
     server = guarded
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accept = {"accept": "application/json, text/event-stream"}
@@ -96,7 +96,7 @@ def test_over_http_the_gate_holds(guarded):
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
-def test_a_call_over_http_ends_when_its_client_goes_away(server, version: str):
+def test_a_call_over_http_ends_when_its_client_disconnects(server, version: str):
     before = _judged(server)
     sentences = " ".join(
         f"Cohort {n} of {version} had {n} of {n + 80} adults with pain that zelotrine reduced [1]." for n in range(190)

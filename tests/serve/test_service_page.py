@@ -1,4 +1,4 @@
-"""The service's page in a browser: to ask, to check, with files, by keys alone, reloaded, in two tabs."""
+"""The web page in a browser: ask, check, files, keyboard only, reloads, two tabs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_the_status_says_what_is_done_meanwhile(browser, server, tmp_path: Path)
     assert "Searching." in browser.run("said")
 
 
-def test_a_file_that_cannot_be_read_is_told_without_options(browser, server, tmp_path: Path):
+def test_an_unreadable_file_is_reported_without_command_options(browser, server, tmp_path: Path):
     browser.go(f"{server.address}/check")
     (tmp_path / "notes.xyz").write_bytes(bytes(range(256)) * 10)
     browser.choose("#file", tmp_path / "notes.xyz")
@@ -249,7 +249,7 @@ def test_hostile_texts_stay_texts(browser, server):
     assert browser.run("document.querySelectorAll('script').length") == 2
 
 
-def test_errors_are_told_and_what_was_typed_stays(browser, server):
+def test_errors_are_shown_and_typed_text_stays(browser, server):
     browser.go(f"{server.address}/")
     browser.run("document.getElementById('corpus').value = ''")
     put(browser, "#question", "Does it work?")
@@ -266,7 +266,7 @@ def test_errors_are_told_and_what_was_typed_stays(browser, server):
     browser.complaints.clear()
 
 
-def test_a_token_is_asked_for_and_then_brought(started, tmp_path: Path):
+def test_the_page_asks_for_the_token_once(started, tmp_path: Path):
     token = "0123456789abcdef/;+é"
     server = started(VERICITE_TOKEN=token)
     assert httpx2.post(f"{server.address}/login", data={"token": "wrong"}).status_code == 401

@@ -1,4 +1,4 @@
-"""Files that are sent: no more of one is read than its request may have, or somebody waits for."""
+"""Uploads: reading stops at the limits of the request, and when the client disconnects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
     made.close()
 
 
-def test_reading_ends_when_its_client_goes_away(service: Service):
+def test_reading_ends_when_its_client_disconnects(service: Service):
     work = Counted()
     work.most = 50
     with at_work(work), pytest.raises(Stopped, match="disconnected"):
@@ -83,7 +83,7 @@ def is_gone(number: Path) -> bool:
     return False
 
 
-def test_a_reader_that_never_ends_is_ended(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_reader_that_never_ends_is_killed(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     number = busy_reader(monkeypatch, tmp_path)
     monkeypatch.setattr(uploads, "SECONDS", 2)
     with pytest.raises(InputError, match=r"read within 2 s; found a\.txt"):
@@ -91,7 +91,7 @@ def test_a_reader_that_never_ends_is_ended(service: Service, monkeypatch: pytest
     assert is_gone(number)
 
 
-def test_a_busy_reader_is_ended_with_its_request(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_busy_reader_is_killed_with_its_request(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     number = busy_reader(monkeypatch, tmp_path)
     work = Work(time.monotonic() + 2)
     with at_work(work), pytest.raises(Stopped, match=r"request that finishes within its time limit.* a job"):
@@ -99,7 +99,7 @@ def test_a_busy_reader_is_ended_with_its_request(service: Service, monkeypatch: 
     assert is_gone(number)
 
 
-def test_closing_the_service_ends_its_readers(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_closing_the_service_kills_its_readers(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     number = busy_reader(monkeypatch, tmp_path)
     with ThreadPoolExecutor() as pool:
         found = pool.submit(service.documents_in, "a.txt", b"Words.")
@@ -126,7 +126,7 @@ def test_the_service_ends_soon_while_a_file_is_read(started):
         sent.exception(20)
 
 
-def test_an_error_of_an_upload_speaks_of_no_option(service: Service):
+def test_an_upload_error_names_no_command_option(service: Service):
     with pytest.raises(
         InputError, match=r"Send one of these formats, with the usual suffix in its name: pdf, docx"
     ) as found:
@@ -134,7 +134,7 @@ def test_an_error_of_an_upload_speaks_of_no_option(service: Service):
     assert "--" not in str(found.value) and "vericite-upload" not in str(found.value)
 
 
-def test_no_more_of_a_file_is_read_after_many_problems(service: Service):
+def test_reading_stops_after_many_problems(service: Service):
     line = json.dumps({"id": "d", "text": "Words."}).encode()
     documents, problems = service.documents_in("a.jsonl", b"\n".join([line] * 50_000))
     assert len(documents) == 1 and len(problems) == 1_001
