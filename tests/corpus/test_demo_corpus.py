@@ -1,4 +1,4 @@
-"""The demonstration corpus is what it says it is, and a corpus of one's own is read with care."""
+"""The demonstration corpus, and corpora read from files."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def test_titles_are_used_once():
     assert max(Counter(document.title for document in demo_documents()).values()) == 1
 
 
-def test_no_sentence_stands_in_two_documents():
+def test_no_sentence_is_in_two_documents():
     seen: dict[str, str] = {}
     for document in demo_documents():
         for sentence in document_sentences(document):
@@ -65,7 +65,7 @@ def test_yes_no_questions_are_answered_yes_or_no():
     assert min(answers.values()) >= 5
 
 
-def test_factoid_answers_stand_in_a_gold_document():
+def test_factoid_answers_are_in_a_gold_document():
     documents = {document.id: document for document in demo_documents()}
     for question in demo_questions():
         if question.type in ("factoid", "list"):
@@ -94,12 +94,12 @@ def test_a_corpus_is_read_from_a_file(tmp_path: Path):
     assert [(document.id, document.text) for document in documents] == [("a", "Aspirin lowers fever."), ("b", "x")]
 
 
-def test_the_demonstration_corpus_can_be_read_as_ones_own(tmp_path: Path):
+def test_the_demonstration_corpus_can_be_read_from_its_file(tmp_path: Path):
     path = write(tmp_path / "c.jsonl", *map(to_json, demo_documents()))
     assert load_documents(path) == (demo_documents(), ())
 
 
-def test_bad_lines_and_repeated_ids_are_told_by_line_and_the_rest_is_read(tmp_path: Path):
+def test_bad_lines_and_repeated_ids_are_reported_by_line_and_the_rest_is_read(tmp_path: Path):
     path = write(
         tmp_path / "c.jsonl",
         line("a"),
@@ -124,7 +124,7 @@ def test_bad_lines_and_repeated_ids_are_told_by_line_and_the_rest_is_read(tmp_pa
     assert all(str(path) in str(item) for item in problems)
 
 
-def test_a_repeated_id_is_told_by_its_line_where_lines_are_empty(tmp_path: Path):
+def test_a_repeated_id_is_reported_by_its_line_with_empty_lines_before_it(tmp_path: Path):
     path = write(tmp_path / "c.jsonl", line("a"), "", "", line("a"))
     assert [item.line for item in load_documents(path)[1]] == [4]
 

@@ -1,4 +1,4 @@
-"""The list of retracted articles: what it learns it keeps, and what it marks."""
+"""The list of retracted articles: updates and marks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_id_that_is_a_pmid_is_one_however_it_is_spelt(id: str):
 
 
 @pytest.mark.parametrize("id", ["12", "1234", "trial", "PMC12345678", "10.1000/12345678", "a/12345678", "123456789"])
-def test_an_id_that_may_be_anything_else_is_none(id: str):
+def test_an_id_that_may_be_something_else_is_not_a_pmid(id: str):
     assert pmid_of_document(document(id)) is None
 
 
@@ -85,7 +85,7 @@ def test_exactly_what_is_on_the_list_is_marked_and_nothing_else_changes(listed: 
     assert flagged.model_copy(update={"documents": undone}) == answer
 
 
-def test_a_document_that_says_so_itself_stays_retracted():
+def test_a_document_already_marked_stays_retracted():
     said = document("12345678").model_copy(update={"retracted": True})
     answer = parse_answer("a", "Words [1].", [said])
     assert Retractions(frozenset({"1"})).flagged_answer(answer) is answer
@@ -94,7 +94,7 @@ def test_a_document_that_says_so_itself_stays_retracted():
 # What is kept
 
 
-def test_without_a_list_nothing_is_known_and_nothing_is_made():
+def test_without_a_list_nothing_is_known_and_no_file_is_created():
     assert (len(known_retractions()), entries()) == (0, ())
     assert learn([told()]) == 0
     assert list(cache().iterdir()) == []
@@ -117,7 +117,7 @@ def test_an_update_adds_and_never_forgets():
     assert known_retractions().pmids == {"11", "12", "13"}
 
 
-def test_a_list_that_is_replaced_holds_what_is_told_now():
+def test_a_replaced_list_holds_only_the_new_reports():
     learn([told("11", "12")])
     assert learn([told("12", "13", by="store a")], replace=True) == 1
     assert [(entry.pmid, list(entry.reported)) for entry in entries()] == [("12", ["store a"]), ("13", ["store a"])]
@@ -186,7 +186,7 @@ def test_the_file_is_the_users_own():
 
 
 @pytest.mark.parametrize("content", [b"no database at all", b""])
-def test_a_list_that_cannot_be_read_is_told_and_marks_nothing(content: bytes, caplog: pytest.LogCaptureFixture):
+def test_an_unreadable_list_is_reported_and_marks_nothing(content: bytes, caplog: pytest.LogCaptureFixture):
     (cache() / FILE).write_bytes(content)
     with caplog.at_level(logging.WARNING):
         assert len(known_retractions()) == 0
@@ -197,7 +197,7 @@ def test_a_list_that_cannot_be_read_is_told_and_marks_nothing(content: bytes, ca
                 use()
 
 
-def test_a_list_that_another_process_holds_is_not_said_to_be_written(monkeypatch: pytest.MonkeyPatch):
+def test_writing_a_list_locked_by_another_process_is_an_error(monkeypatch: pytest.MonkeyPatch):
     learn([told("11")])
     monkeypatch.setattr("vericite.disk.store.PATIENCE", 0.05)
     monkeypatch.setattr("vericite.disk.store.RowStore.__init__.__defaults__", (0.05, 10_000))

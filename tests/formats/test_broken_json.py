@@ -1,4 +1,4 @@
-"""What is wrong with a file of JSON is said as it is: a list that ends early, a comma too many, bytes of no text."""
+"""Errors of JSON files: lists that end early, extra commas, bytes that are not text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def problems_of_answers(path: Path) -> list[str]:
         ('[\n  {"id": "a", "text": nothing}\n]', 2, "no JSON at column 23"),
     ],
 )
-def test_a_list_that_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, line: int | None, said: str):
+def test_invalid_json_in_a_list_is_reported_with_its_place(tmp_path: Path, text: str, line: int | None, said: str):
     path = tmp_path / "all.json"
     path.write_text(text)
     (problem,) = problems_of_answers(path)
@@ -43,14 +43,14 @@ def test_a_list_that_is_no_json_is_told_with_its_place(tmp_path: Path, text: str
         assert line is None or f"line {line}:" in told
 
 
-def test_lines_of_which_one_is_broken_lose_that_one_alone(tmp_path: Path):
+def test_only_a_broken_line_is_lost(tmp_path: Path):
     path = tmp_path / "answers.jsonl"
     path.write_text('{"id": "a", "te\n' + json.dumps({"id": "b"}) + "\n")
     first, second = problems_of_answers(path)
     assert "line 1: expected one JSON object a line" in first and "line 2: expected" in second
 
 
-def test_what_is_no_object_in_a_list_is_told_as_such(tmp_path: Path):
+def test_a_list_item_that_is_not_an_object_is_reported(tmp_path: Path):
     path = tmp_path / "all.jsonl"
     path.write_text('[1, {"id": "a", "text": "One."}]\n')
     (document,), (problem,) = load_documents(path)
@@ -59,7 +59,7 @@ def test_what_is_no_object_in_a_list_is_told_as_such(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["one.jsonl", "list.json", "pretty.json", "cut.json"])
-def test_a_byte_that_is_no_text_is_told_in_the_same_words_everywhere(tmp_path: Path, name: str):
+def test_invalid_bytes_are_reported_in_the_same_words_everywhere(tmp_path: Path, name: str):
     record = '{"id": "a", "text": "caf\N{LATIN SMALL LETTER Y WITH DIAERESIS}"}'
     text = {"one": record, "list": f"[{record}]", "pretty": f"[\n{record}\n]", "cut": f"[\n{record}\n"}[
         name.split(".")[0]

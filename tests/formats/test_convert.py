@@ -52,7 +52,7 @@ def read_back(folder: Path, name: str, text: str, format: str) -> Answer:
 
 @settings(max_examples=40, deadline=None)
 @given(cited.filter(lambda pairs: all(text[-1] in ".!?" for text, _ in pairs)))
-def test_answers_go_round_through_our_form_and_alces(tmp_path_factory, pairs):
+def test_answers_round_trip_through_our_format_and_alces(tmp_path_factory, pairs):
     whole, folder = answer(pairs), tmp_path_factory.mktemp("round")
     assert content(read_back(folder, "ours.jsonl", to_vericite(whole), "vericite")) == content(whole)
     alce = json.dumps({"args": {}, "data": [to_alce(whole)]})
@@ -61,7 +61,7 @@ def test_answers_go_round_through_our_form_and_alces(tmp_path_factory, pairs):
 
 @settings(max_examples=40, deadline=None)
 @given(cited)
-def test_answers_go_round_through_a_run_of_biogen(tmp_path_factory, pairs):
+def test_answers_round_trip_through_a_biogen_run(tmp_path_factory, pairs):
     whole = answer(pairs)
     made = to_biogen(whole, "run")
     assert answer_problems(made, {"116"}) == []
@@ -97,7 +97,7 @@ def test_the_command_writes_a_run_and_leaves_out_what_the_track_refuses(tmp_path
     assert "at most 250 words; found 300" in str(done.exception) + done.stderr
 
 
-def test_verdicts_become_a_row_a_citation(tmp_path: Path):
+def test_verdicts_become_a_row_per_citation(tmp_path: Path):
     path, verdicts, table = (tmp_path / name for name in ("answers.jsonl", "verdicts.jsonl", "table.csv"))
     path.write_text(to_vericite(answer([("Zinc helps.", ["101", "20202"]), ("It is grey.", [])])) + "\n", "utf-8")
     assert CliRunner().invoke(app, ["check", str(path), "--out", str(verdicts)]).exit_code == 0
@@ -109,7 +109,7 @@ def test_verdicts_become_a_row_a_citation(tmp_path: Path):
 
 @settings(max_examples=40, deadline=None)
 @given(cited)
-def test_answers_go_round_through_a_report_of_autojudge_with_their_documents(tmp_path_factory, pairs):
+def test_answers_round_trip_through_an_autojudge_report_with_their_documents(tmp_path_factory, pairs):
     whole = answer(pairs)
     made = to_autojudge(whole, "run", "team")
     assert set(made["references"]) == {id for _, ids in pairs for id in ids} == set(made["documents"])
@@ -159,7 +159,7 @@ nuggets = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(nuggets, st.one_of(st.none(), st.sampled_from(SENTENCES)), st.booleans())
-def test_nuggets_go_round_through_a_bank_keyed_or_listed(tmp_path_factory, found, question, listed):
+def test_nuggets_round_trip_through_a_keyed_or_listed_bank(tmp_path_factory, found, question, listed):
     gold = Gold(id="116", question=question, nuggets=tuple(found))
     bank = to_bank(gold)
     if listed:

@@ -85,14 +85,14 @@ def test_fields_of_json_lines_are_named_likewise(tmp_path: Path):
         ("answer=nowhere", "expected a column 'nowhere'; found 'a'"),
     ],
 )
-def test_columns_that_are_none_are_refused(tmp_path: Path, columns: str, problem: str):
+def test_invalid_columns_are_refused(tmp_path: Path, columns: str, problem: str):
     path = tmp_path / "answers.csv"
     path.write_text("a\nb\n")
     with pytest.raises((InputError, UnknownNameError), match=problem):
         read(path, columns=columns)
 
 
-def test_a_bad_row_costs_itself(tmp_path: Path):
+def test_only_a_bad_row_is_lost(tmp_path: Path):
     path = tmp_path / "answers.csv"
     rows = [b"answer,contexts", b"LDL falls [1].,One.", b"caf\x81 [1],One.", b"a,b,c", b"", b"It stays [1].,Two."]
     path.write_bytes(b"\r\n".join(rows))
@@ -102,7 +102,7 @@ def test_a_bad_row_costs_itself(tmp_path: Path):
     assert "line 4: expected 2 cells, as in the first row; found 3" in errors(found)[1]
 
 
-def test_a_spreadsheets_code_page_is_guessed_and_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_a_spreadsheets_code_page_is_guessed_with_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     path = tmp_path / "answers.csv"
     rows = "answer;contexts\nCaf\u00e9 \u2013 LDL falls [1].;One.\n\u201cNo\u201d [1].;Two.\n"
     path.write_bytes(rows.encode("cp1252") + "\u00c3\u00a9 [1].;Three.\n".encode())
@@ -233,7 +233,7 @@ def test_a_table_by_columns_in_json(tmp_path: Path, whole: object):
     assert [texts(answer) for answer in found] == [ROW["retrieved_contexts"]] * 2
 
 
-def test_columns_of_unequal_length_are_no_table_and_no_other_form(tmp_path: Path):
+def test_columns_of_unequal_length_are_an_error(tmp_path: Path):
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"question": ["a", "b"], "answer": ["It helps.", "It hurts."], "contexts": [["One."]]}))
     (problem,) = read(path)
@@ -357,7 +357,7 @@ def test_ids_may_be_numbers_or_missing_and_documents_texts(tmp_path: Path, recor
         ({"answer": "[" * 100_000 + "]" * 100_000, "documents": []}, None),
     ],
 )
-def test_what_is_too_long_costs_itself_and_says_so(tmp_path: Path, record: dict[str, object], problem: str | None):
+def test_only_an_overlong_record_is_lost_and_reported(tmp_path: Path, record: dict[str, object], problem: str | None):
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps(record) + "\n" + json.dumps({"answer": "LDL falls [1].", "documents": ["One."]}) + "\n")
     first, second = read(path, "ragas" if "contexts" in record else "vericite")
@@ -368,7 +368,7 @@ def test_what_is_too_long_costs_itself_and_says_so(tmp_path: Path, record: dict[
     assert isinstance(second, Answer)
 
 
-def test_a_line_that_is_too_long_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_an_overlong_line_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("vericite.records.base.LONGEST_LINE", 100)
     path = tmp_path / "lines"
     path.write_text("a" * 99 + "\n" + "b" * 300 + "\nc\n")

@@ -267,7 +267,7 @@ def test_a_sentence_without_marker_cites_every_context(tmp_path: Path, record):
     coherent(answer)
 
 
-def test_chunks_of_one_source_are_sources_of_their_own(tmp_path: Path):
+def test_chunks_of_a_source_are_separate_sources(tmp_path: Path):
     chunks = [
         {"page_content": text, "metadata": {"source": source, "title": "T"}}
         for text, source in (("One.", "a.pdf"), ("Two.", "b.pdf"), ("Three.", "a.pdf"))
@@ -297,7 +297,7 @@ def test_chunks_that_are_one_text_of_one_source_are_one_document(tmp_path: Path)
     assert cited(answer) == [("LDL falls.", [(2, "a.pdf")])]
 
 
-def test_who_cites_a_document_by_name_cites_all_its_chunks(tmp_path: Path):
+def test_a_citation_by_name_cites_all_chunks_of_a_document(tmp_path: Path):
     chunks = [{"page_content": text, "metadata": {"uid": "123", "Title": "T"}} for text in ("One.", "Two.")]
     [answer] = read_records(tmp_path, {"output": "LDL falls (PMID: 123). It stays [2].", "context": chunks})
     assert cited(answer) == [("LDL falls.", [(123, "123")]), ("It stays.", [(2, "123#2")])]
@@ -480,7 +480,7 @@ def test_an_error_names_fields_and_no_classes_of_ours(tmp_path: Path):
     assert error.field in ("content", "content.0.text")
 
 
-def test_documents_and_search_results_are_counted_apart(tmp_path: Path):
+def test_documents_and_search_results_are_numbered_separately(tmp_path: Path):
     first = {"cited_text": "One.", "document_index": 0}
     second = {"cited_text": "Two.", "search_result_index": 0, "source": "https://example.org"}
     blocks = [{"type": "text", "text": "LDL falls.", "citations": [first]}]
@@ -553,7 +553,7 @@ def test_a_content_index_counts_all_blocks(tmp_path: Path, place, claim: str):
         ({"content_index": 3, "start": 0, "end": 3}, "one of 3 blocks; found 3"),
     ],
 )
-def test_a_stretch_beyond_its_block_is_an_error(tmp_path: Path, place, found: str):
+def test_a_span_beyond_its_block_is_an_error(tmp_path: Path, place, found: str):
     [error] = read_records(tmp_path, blocks_and_citation(**place))
     assert isinstance(error, RecordError)
     assert found in error.problem
@@ -638,7 +638,7 @@ def test_links_and_footnotes(tmp_path: Path, text: str, expected):
     assert again == answer
 
 
-def test_documents_beside_markdown_may_say_more_of_themselves(tmp_path: Path):
+def test_documents_next_to_markdown_may_have_more_fields(tmp_path: Path):
     documents = [{"id": "a", "text": "One.", "url": "https://example.org/a", "year": 2020}]
     [answer] = read_records(tmp_path, {"markdown": "LDL falls [1].\n\n1. Doe. PMID: 5", "documents": documents})
     assert cited(answer) == [("LDL falls.", [(1, "a")])]
@@ -681,7 +681,7 @@ def test_a_bad_record_costs_itself_and_a_wrong_shape_says_what_was_expected(tmp_
 @pytest.mark.parametrize("wrap", [lambda items: items, lambda items: {"results": items}])
 @pytest.mark.parametrize("bad", [None, "x", 5, [], {"colour": "red"}])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_bad_item_of_a_list_costs_itself(tmp_path: Path, wrap, bad, place: int):
+def test_only_a_bad_item_of_a_list_is_lost(tmp_path: Path, wrap, bad, place: int):
     items: list[object] = [{"topic_id": str(number), "responses": SENTENCES} for number in (1, 2)]
     items.insert(place, bad)
     found = read_records(tmp_path, wrap(items))
@@ -691,7 +691,7 @@ def test_a_bad_item_of_a_list_costs_itself(tmp_path: Path, wrap, bad, place: int
     assert error.field and error.field.endswith(str(place))
 
 
-def test_a_list_beside_the_answer_is_not_the_records_of_the_file(tmp_path: Path):
+def test_a_list_next_to_the_answer_is_not_the_records_of_the_file(tmp_path: Path):
     record = {"id": "a", "question": "Q?", "response": "LDL falls.", "retrieved_contexts": ["One."]}
     found = read_records(tmp_path, {**record, "samples": [{"x": 1}]}, {**record, "data": [{"x": 1}]})
     assert [isinstance(item, Answer) and item.id for item in found] == ["a", "a"]
@@ -715,7 +715,7 @@ def test_records_of_no_format_name_the_line_and_every_format(tmp_path: Path):
     assert all(name in str(refused.value) for name in FORMATS)
 
 
-def test_an_unknown_format_lists_those_there_are():
+def test_an_unknown_format_lists_the_known_formats():
     with pytest.raises(InputError, match="Did you mean 'ragas'"):
         answers_in(EXAMPLES / "ragas.jsonl", "raga")
 

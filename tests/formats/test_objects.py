@@ -118,7 +118,7 @@ def test_an_answer_is_read_with_its_sources(made: Callable[[], object]):
     [3, object(), ["text"], LangChainDocument(page_content=WORDS)],
     ids=["a number", "an object", "a list", "a document"],
 )
-def test_what_is_no_answer_is_refused(given: object):
+def test_other_objects_than_answers_are_refused(given: object):
     with pytest.raises(vc.InputError, match="expected"):
         as_answer(given)
 
@@ -129,7 +129,7 @@ def test_objects_that_hold_each_other_end():
     assert plain(one) is not None
 
 
-def test_what_cannot_be_a_value_becomes_none():
+def test_values_without_a_plain_form_become_none():
     assert plain({"client": object(), "kind": int, "of": {3: (1, 2)}}) == {
         "client": None,
         "kind": None,

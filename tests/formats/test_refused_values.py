@@ -1,4 +1,4 @@
-"""What must not be read as something else: endless devices, open quotes, repeated names, printed objects, sessions."""
+"""Values that must be refused: endless devices, open quotes, repeated names, printed objects, sessions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told(path: Path, **given: Any) -> list[str]:
     ],
     ids=" ".join,
 )
-def test_a_device_that_never_ends_is_refused(
+def test_an_endless_device_is_refused(
     run_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ):
     monkeypatch.chdir(tmp_path)
@@ -115,7 +115,7 @@ def test_a_value_of_very_many_short_lines_is_bounded_by_what_it_takes_in_memory(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="has no such pipes")
-def test_a_pipe_to_which_nobody_writes_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
+def test_a_pipe_without_a_writer_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
     monkeypatch.setattr(base, "WAITED", 0.05)
     path = tmp_path / "a.jsonl"
     os.mkfifo(path)
@@ -145,7 +145,7 @@ def test_a_pipe_to_which_nobody_writes_is_told_of(tmp_path: Path, monkeypatch: p
     ],
     ids=["first", "last", "second cell", "until the next quote"],
 )
-def test_an_open_quote_is_told_with_the_line_where_it_opens(
+def test_an_unclosed_quote_is_reported_with_the_line_where_it_opens(
     tmp_path: Path, rows: str, row: int, opened: int, read: int
 ):
     path = tmp_path / "a.csv"
@@ -248,7 +248,7 @@ def test_printed_documents_are_refused_in_python_too():
         vericite.check("Zinc helps [1].", [PRINTED[0]], judge="lexical")
 
 
-def test_a_text_about_documents_is_no_object(tmp_path: Path):
+def test_a_text_about_documents_is_not_a_printed_object(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"answer": "Zinc [1].", "documents": ["Document (2020) says: content is king."]}) + "\n")
     assert told(path) == []

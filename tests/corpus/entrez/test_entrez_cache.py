@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "entrez.sqlite"
 
 
-def test_a_second_run_asks_nothing(server: EntrezServer, client: Client, file: Path):
+def test_a_second_run_sends_no_requests(server: EntrezServer, client: Client, file: Path):
     def run() -> tuple[object, object]:
         with client(cache=file) as entrez:
             found = entrez.search("stroke[tiab]")
@@ -33,7 +33,7 @@ def test_a_second_run_asks_nothing(server: EntrezServer, client: Client, file: P
     assert len(server.arrivals) == asked == 3
 
 
-def test_offline_what_is_kept_still_answers(
+def test_offline_the_cache_still_answers(
     server: EntrezServer, client: Client, file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with client(cache=file) as entrez:
@@ -48,7 +48,7 @@ def test_offline_what_is_kept_still_answers(
             entrez.search("stroke[tiab]", most=3)
 
 
-def test_only_what_is_not_kept_is_asked_for(server: EntrezServer, client: Client, file: Path):
+def test_only_records_outside_the_cache_are_requested(server: EntrezServer, client: Client, file: Path):
     with client(cache=file) as entrez:
         entrez.fetch(["101", "102"])
         fetched = entrez.fetch(["102", "104", "101"])
@@ -56,7 +56,7 @@ def test_only_what_is_not_kept_is_asked_for(server: EntrezServer, client: Client
     assert [arrival.ids for arrival in server.arrivals] == [["101", "102"], ["104"]]
 
 
-def test_what_has_expired_is_asked_for_again_but_offline(
+def test_expired_records_are_requested_again_except_offline(
     server: EntrezServer,
     client: Client,
     file: Path,
@@ -86,7 +86,7 @@ def test_a_pmid_that_did_not_exist_is_asked_for_again_after_a_day(server: Entrez
     assert server.arrivals[-1].ids == ["555"]
 
 
-def test_a_record_of_a_clock_that_ran_ahead_is_not_believed(server: EntrezServer, client: Client, file: Path):
+def test_a_record_with_a_future_time_counts_as_expired(server: EntrezServer, client: Client, file: Path):
     with client(cache=file) as entrez:
         entrez.fetch(["101"])
         set_back(file, timedelta(days=-400))
@@ -102,7 +102,7 @@ def set_back(file: Path, by: timedelta) -> None:
 
 
 @pytest.mark.parametrize("another", [{"most": 5}, {"sort": "pub_date"}])
-def test_a_search_asked_otherwise_is_another(
+def test_a_search_with_other_arguments_is_cached_separately(
     server: EntrezServer, client: Client, file: Path, another: dict[str, object]
 ):
     with client(cache=file) as entrez:
@@ -111,14 +111,14 @@ def test_a_search_asked_otherwise_is_another(
     assert len(server.arrivals) == 2
 
 
-def test_what_another_address_answered_is_kept_apart(client: Client, file: Path):
+def test_replies_of_another_address_are_cached_separately(client: Client, file: Path):
     with EntrezServer([Article("101", "Another title.")]) as other, client(cache=file) as entrez:
         entrez.fetch(["101"])
         with client(cache=file, base_url=other.url) as elsewhere:
             assert elsewhere.fetch(["101"]).documents[0].title == "Another title."
 
 
-def test_a_file_that_is_no_cache_costs_one_warning_and_nothing_else(
+def test_a_file_that_is_not_a_cache_only_gives_one_warning(
     client: Client, file: Path, caplog: pytest.LogCaptureFixture
 ):
     file.parent.mkdir()
@@ -145,7 +145,7 @@ def test_a_row_that_cannot_be_read_is_asked_for_again(server: EntrezServer, clie
     assert server.tools == ["esearch", "efetch"] * 2
 
 
-def test_a_failure_is_not_kept(server: EntrezServer, client: Client, file: Path):
+def test_a_failure_is_not_cached(server: EntrezServer, client: Client, file: Path):
     from vericite.errors import EntrezError
 
     server.script([too_many])
@@ -167,7 +167,7 @@ def test_the_file_is_its_owners_alone_and_holds_neither_key_nor_address(
         assert b"someone@" not in kept.read_bytes()
 
 
-def test_the_usual_place_is_the_users_cache_folder(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_default_place_is_the_users_cache_folder(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "mine"))
     with client(cache="default") as entrez:
         entrez.fetch(["101"])

@@ -90,7 +90,7 @@ def test_ids_are_converted_by_kind_and_without_the_key(client: Callable[..., Ent
     assert not any("a-key-of-mine" in str(arrival) for arrival in converter)
 
 
-def test_a_converter_that_fails_costs_the_ids_that_it_alone_knows(client: Callable[..., Entrez], server):
+def test_a_failing_converter_only_loses_the_ids_that_it_alone_knows(client: Callable[..., Entrez], server):
     server.script([status(500)] * 4)
     assert client().pmids_of(["doi:10.1000/lipids.7"]) == {"doi:10.1000/lipids.7": "20302"}
     assert server.tools[-1] == "esearch"
@@ -118,7 +118,7 @@ def test_a_store_has_the_documents_that_are_cited(run_cli, client, answer, tmp_p
     assert "pmid:20399" in found.missing and "pmid:20301" not in found.missing
 
 
-def test_hostile_names_are_names_and_nothing_else(client, server, tmp_path):
+def test_hostile_names_are_only_names(client, server, tmp_path):
     path = tmp_path / "answer.md"
     path.write_text(
         'One [a](https://doi.org/10.1000/x"[AID]%20OR%20cancer) and (PMID: 99999999) [b](../../etc/passwd).'

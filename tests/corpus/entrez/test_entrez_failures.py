@@ -47,14 +47,14 @@ PASSING: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("behaviour", PASSING.values(), ids=PASSING)
-def test_what_may_be_over_soon_is_tried_again(server: EntrezServer, client: Client, behaviour: Behaviour):
+def test_temporary_failures_are_retried(server: EntrezServer, client: Client, behaviour: Behaviour):
     server.script([behaviour, behaviour])
     assert client().search("melatonin[tiab]").ids == ("104",)
     assert len(server.arrivals) == 3
 
 
 @pytest.mark.parametrize("behaviour", [cut_body, truncated, page(), hang_up, status(500)])
-def test_a_record_is_never_made_of_half_a_reply(server: EntrezServer, client: Client, behaviour: Behaviour):
+def test_a_truncated_reply_never_becomes_a_record(server: EntrezServer, client: Client, behaviour: Behaviour):
     server.script([behaviour, behaviour])
     (record,) = client().fetch(["104"]).records
     assert record.document.text == "Melatonin shortened jet lag by 1 < 2 days & more."
@@ -73,7 +73,7 @@ def test_a_record_is_never_made_of_half_a_reply(server: EntrezServer, client: Cl
         (cut_body, "the connection failed"),
     ],
 )
-def test_what_does_not_pass_is_an_error_after_the_last_attempt(
+def test_a_lasting_failure_is_an_error_after_the_last_attempt(
     server: EntrezServer, client: Client, behaviour: Behaviour, said: str
 ):
     server.script([behaviour] * 9)
@@ -130,7 +130,7 @@ def test_a_network_that_goes_away_is_tried_again(server: EntrezServer, client: C
 
 
 @pytest.mark.parametrize("behaviour", [status(404), status(400, '{"error":"Invalid db name specified: x"}')])
-def test_what_would_come_again_is_tried_once(server: EntrezServer, client: Client, behaviour: Behaviour):
+def test_permanent_errors_are_not_retried(server: EntrezServer, client: Client, behaviour: Behaviour):
     server.script([behaviour])
     with pytest.raises(EntrezError, match=r"found HTTP 40\d"):
         client().search("stroke[tiab]")
@@ -138,7 +138,7 @@ def test_what_would_come_again_is_tried_once(server: EntrezServer, client: Clien
 
 
 @pytest.mark.parametrize("behaviour", [hang, dribble])
-def test_an_attempt_has_an_end_whatever_comes(server: EntrezServer, client: Client, behaviour: Behaviour):
+def test_every_attempt_ends_within_its_timeout(server: EntrezServer, client: Client, behaviour: Behaviour):
     server.script([behaviour, behaviour])
     begun = time.monotonic()
     with pytest.raises(EntrezError, match=r"in 2 attempts; found no (whole )?reply in"):
@@ -151,7 +151,7 @@ def test_a_reply_that_hangs_once_is_asked_for_again(server: EntrezServer, client
     assert client(timeout=0.3).search("melatonin[tiab]").ids == ("104",)
 
 
-def test_nobody_there_is_an_error_that_names_the_address():
+def test_an_unreachable_server_is_an_error_that_names_the_address():
     with EntrezServer() as gone:
         url = gone.url
     with Entrez(EntrezSettings(base_url=url, requests_per_second=1000, backoff=0, attempts=2, cache=None)) as entrez:
@@ -160,7 +160,7 @@ def test_nobody_there_is_an_error_that_names_the_address():
     assert url in str(caught.value)
 
 
-def test_a_wait_that_is_asked_for_is_kept_by_all_clients(server: EntrezServer, client: Client):
+def test_all_clients_wait_as_long_as_the_service_asks(server: EntrezServer, client: Client):
     server.script([busy("1")])
     one, other = client(backoff=0), client()
     asking = threading.Thread(target=lambda: one.search("melatonin[tiab]"))
@@ -175,14 +175,14 @@ def test_a_wait_that_is_asked_for_is_kept_by_all_clients(server: EntrezServer, c
     assert min(later) - first >= 0.95
 
 
-def test_an_error_does_not_tell_the_address_that_asked(server: EntrezServer, client: Client):
+def test_an_error_does_not_contain_the_email_address(server: EntrezServer, client: Client):
     server.script([too_many] * 2)
     with pytest.raises(EntrezError, match="HTTP 429") as caught:
         client(attempts=2).search("melatonin[tiab]")
     assert "203.0.113.7" not in str(caught.value)
 
 
-def test_a_wait_that_is_too_long_is_an_error_at_once_that_tells_it(server: EntrezServer, client: Client):
+def test_too_long_a_wait_is_an_immediate_error_that_names_it(server: EntrezServer, client: Client):
     server.script([busy("3600")])
     begun = time.monotonic()
     with pytest.raises(EntrezError, match="request to wait 3600 s"):
@@ -201,7 +201,7 @@ def test_each_wait_is_longer_than_the_one_before(server: EntrezServer, client: C
     assert third >= 0.2
 
 
-def test_a_key_that_is_refused_is_told_once_and_by_the_name_of_its_variable(
+def test_a_refused_key_is_reported_once_by_the_name_of_its_variable(
     server: EntrezServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("NCBI_API_KEY", "0123456789abcdef0123456789abcdef0123")
@@ -212,7 +212,7 @@ def test_a_key_that_is_refused_is_told_once_and_by_the_name_of_its_variable(
 
 
 @pytest.mark.parametrize("code", [401, 403, 407])
-def test_a_network_that_is_refused_is_told_at_once(server: EntrezServer, client: Client, code: int):
+def test_a_refused_network_is_reported_at_once(server: EntrezServer, client: Client, code: int):
     server.script([page(code)])
     with pytest.raises(EntrezAccessError, match=r"Ask from another network"):
         client().search("stroke[tiab]")
@@ -270,7 +270,7 @@ def test_every_failure_in_turn_is_survived(server: EntrezServer, client: Client)
     ],
     ids=str,
 )
-def test_settings_that_cannot_be_meant_are_refused_and_tell_no_secret(settings: dict[str, object]):
+def test_invalid_settings_are_refused_without_showing_secrets(settings: dict[str, object]):
     with pytest.raises(InputError, match="expected") as caught:
         EntrezSettings(**settings)
     assert "secret" not in str(caught.value)

@@ -46,18 +46,18 @@ def test_no_call_asks_for_more_than_200_and_none_is_lost():
             assert [len(batch.records) for batch in entrez.batches(iter(wanted))] == [200, 200, 51]
 
 
-def test_a_pmid_without_a_record_is_told_as_missing(server: EntrezServer, client: Client):
+def test_a_pmid_without_a_record_is_reported_as_missing(server: EntrezServer, client: Client):
     fetched = client().fetch(["101", "999999", "102"])
     assert (pmids(fetched), fetched.missing, fetched.problems) == (["101", "102"], ("999999",), {})
     assert server.tools == ["efetch", "esummary"]
 
 
-def test_pmids_of_which_none_has_a_record_are_all_missing(client: Client):
+def test_all_pmids_are_missing_if_none_has_a_record(client: Client):
     assert client().fetch(["999998", "999999"]).missing == ("999998", "999999")
 
 
 @pytest.mark.parametrize("code", [200, 400])
-def test_a_complaint_that_no_id_is_right_means_that_all_are_missing(server: EntrezServer, client: Client, code: int):
+def test_an_error_that_no_id_is_valid_means_that_all_are_missing(server: EntrezServer, client: Client, code: int):
     server.script([status(code, NONE_OF_THEM, "text/xml")])
     assert client().fetch(["999998", "999999"]).missing == ("999998", "999999")
 
@@ -69,12 +69,12 @@ def test_a_record_that_a_reply_left_out_is_asked_for_again(server: EntrezServer,
     assert server.arrivals[-1].ids == ["102"]
 
 
-def test_an_empty_reply_is_no_proof_that_there_is_nothing(server: EntrezServer, client: Client):
+def test_an_empty_reply_does_not_mean_that_records_are_missing(server: EntrezServer, client: Client):
     server.script([without("101", "102")])
     assert pmids(client().fetch(["101", "102"])) == ["101", "102"]
 
 
-def test_a_record_that_pubmed_announces_and_never_delivers_costs_itself_only(server: EntrezServer, client: Client):
+def test_only_the_record_that_pubmed_does_not_deliver_is_lost(server: EntrezServer, client: Client):
     server.withheld.add("102")
     fetched = client().fetch(["101", "102", "104"])
     assert (pmids(fetched), fetched.missing) == (["101", "104"], ())
@@ -90,7 +90,7 @@ def test_a_record_that_cannot_be_read_costs_itself_only(server: EntrezServer, cl
 
 
 @pytest.mark.parametrize("id", ["", "abc", "0", "-1", "1,2", "12 ", "0101", "١٢", "1" * 11])
-def test_what_is_no_pmid_is_told_and_never_sent(server: EntrezServer, client: Client, id: str):
+def test_an_invalid_pmid_is_reported_and_not_sent(server: EntrezServer, client: Client, id: str):
     fetched = client().fetch([id, "101"])
     assert pmids(fetched) == ["101"]
     assert list(fetched.problems) == [id]
@@ -104,14 +104,14 @@ def test_every_pmid_asked_for_is_in_one_place(server: EntrezServer, client: Clie
     assert sorted([*pmids(fetched), *fetched.missing, *fetched.problems]) == sorted(asked)
 
 
-def test_records_of_others_than_were_asked_for_are_an_error(server: EntrezServer, client: Client):
+def test_records_that_were_not_requested_are_an_error(server: EntrezServer, client: Client):
     server.script([body(f"<PubmedArticleSet>{Article('7').xml}</PubmedArticleSet>", "text/xml")] * 4)
     with pytest.raises(EntrezError, match="found only others"):
         client().fetch(["101"])
 
 
 @pytest.mark.parametrize("root", ["eFetchResult", "html", "PubmedArticleSets"])
-def test_xml_that_is_no_set_of_articles_is_an_error(server: EntrezServer, client: Client, root: str):
+def test_xml_other_than_a_set_of_articles_is_an_error(server: EntrezServer, client: Client, root: str):
     server.script([body(f"<{root}/>", "text/xml")] * 4)
     with pytest.raises(EntrezError, match="in 4 attempts"):
         client().fetch(["101"])
@@ -147,7 +147,7 @@ def test_summaries_come_in_order_with_those_that_are_missing(client: Client):
         ("<html>", "an HTML page"),
     ],
 )
-def test_a_summary_that_does_not_come_is_an_error_and_not_missing(
+def test_a_summary_left_out_of_the_reply_is_an_error_not_missing(
     server: EntrezServer, client: Client, content: str, said: str
 ):
     server.script([body(content)] * 4)
@@ -155,7 +155,7 @@ def test_a_summary_that_does_not_come_is_an_error_and_not_missing(
         client().summaries(["101"])
 
 
-def test_a_summary_of_what_is_no_pmid_is_refused(server: EntrezServer, client: Client):
+def test_a_summary_of_an_invalid_pmid_is_refused(server: EntrezServer, client: Client):
     with pytest.raises(InputError, match="expected PMIDs; found 'x'"):
         client().summaries(["101", "x"])
     assert not server.arrivals

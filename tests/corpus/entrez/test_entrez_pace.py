@@ -52,7 +52,7 @@ def test_clients_of_two_rates_are_together_no_faster_than_the_faster(rates: list
     assert not slow or most_in_a_second(slow) <= 3
 
 
-def test_a_pause_holds_for_all_and_a_shorter_one_does_not_end_it():
+def test_a_pause_applies_to_all_clients_and_a_shorter_pause_does_not_end_it():
     clock = Clock()
     turnstile = Turnstile(clock, clock.sleep)
     turnstile.pause(5)
@@ -111,7 +111,7 @@ def test_twenty_threads_at_once_stay_within_the_limit_and_get_all_right():
     assert seconds >= 59 / 50, "sixty requests cannot have come sooner"
 
 
-def test_those_who_are_too_fast_are_refused_and_still_get_all_right():
+def test_requests_refused_for_being_too_fast_are_retried_successfully():
     """The server's limit is a fifth of what the clients believe: every answer comes, later."""
     with EntrezServer(articles(10), per_second=20) as server:
         settings = EntrezSettings(base_url=server.url, requests_per_second=100, backoff=0.3, attempts=12, cache=None)

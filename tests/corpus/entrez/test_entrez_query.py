@@ -78,7 +78,7 @@ def test_a_question_as_asked_has_all_its_words_and_no_operator(text: str, asked:
     assert as_asked(query_words(text)) == asked
 
 
-def test_what_is_no_word_for_its_length_is_left_out():
+def test_overlong_words_are_left_out():
     assert query_words("aspirin " + "acgt" * 2_000) == ("aspirin",)
 
 

@@ -1,4 +1,4 @@
-"""What PubMed has as retracted, all of it, though it gives 9,999 of a search at most."""
+"""PubMed's retracted articles, also if there are more than the 9,999 that a search returns."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def spread(years: Iterable[int], count: int) -> dict[Month, int]:
     return {(year, month): count for year in years for month in range(1, 13)}
 
 
-def test_what_fits_into_one_search_is_one(server: EntrezServer, client: Client):
+def test_a_result_within_the_limit_takes_one_search(server: EntrezServer, client: Client):
     expected = serve(server, {(1975, 2): 3, (2024, 12): 4})
     assert set(retracted_in_pubmed(client()).notices) == expected
     assert server.queries == ['"retracted publication"[pt]']
 
 
-def test_more_is_asked_for_by_years_and_by_months_and_none_is_missing(server: EntrezServer, client: Client):
+def test_a_larger_result_is_split_by_years_and_months_without_gaps(server: EntrezServer, client: Client):
     expected = serve(server, {**spread(range(1990, 2025), 60), (1931, 5): 1, (2022, 3): 9_000, (2022, 4): 9_000})
     found = retracted_in_pubmed(client())
     assert (set(found.notices), len(expected)) == (expected, 43_081)
@@ -73,13 +73,13 @@ def test_from_a_year_on(server: EntrezServer, client: Client):
         retracted_in_pubmed(client(), 2099)
 
 
-def test_a_month_with_more_than_pubmed_gives_is_an_error(server: EntrezServer, client: Client):
+def test_a_month_above_pubmeds_limit_is_an_error(server: EntrezServer, client: Client):
     serve(server, {(2022, 3): MOST + 1})
     with pytest.raises(EntrezError, match=r"in one month.*found 10,000 in 2022/03"):
         retracted_in_pubmed(client())
 
 
-def test_parts_that_hold_less_than_the_whole_are_an_error(server: EntrezServer, client: Client):
+def test_parts_with_fewer_articles_than_the_whole_are_an_error(server: EntrezServer, client: Client):
     serve(server, {(2022, 3): 6_000, (2022, 9): 6_000}, lost=2)
     with pytest.raises(EntrezError, match=r"expected the 12,000 articles.*found 11,99"):
         retracted_in_pubmed(client())
@@ -106,7 +106,7 @@ def test_the_notices_are_in_the_records(server: EntrezServer, client: Client):
     assert known_retractions().pmids == {"101", "102"}
 
 
-def test_the_command_asks_pubmed_and_says_what_is_new(
+def test_the_command_asks_pubmed_and_prints_what_is_new(
     server: EntrezServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     serve(server, {(2019, 1): 2, (2024, 12): 4})

@@ -39,12 +39,12 @@ def test_real_records_are_read(server: EntrezServer, client: Client, name: str):
     ("name", "said"),
     [("esummary8.xml", "Neither query_key nor id specified"), ("epost2.xml", "Invalid db name specified: nothing")],
 )
-def test_real_complaints_are_heard(name: str, said: str):
+def test_real_error_messages_are_recognized(name: str, said: str):
     assert error_message((SAMPLES / name).read_bytes()) == said
 
 
 @needs_samples
-def test_a_real_page_is_no_reply():
+def test_a_real_web_page_is_not_a_reply():
     assert (error_message((SAMPLES / "pubmed3.html").read_bytes()) or "").startswith("an HTML page")
 
 

@@ -38,7 +38,7 @@ def test_a_search_without_hits_says_what_pubmed_did_not_find(client: Client):
     assert found.notices == ("No items found.",)
 
 
-def test_the_request_is_a_post_that_says_who_asks_and_asks_for_relevance(server: EntrezServer, client: Client):
+def test_the_request_is_a_post_with_tool_email_and_relevance_order(server: EntrezServer, client: Client):
     client(email="someone@example.org").search("stroke[tiab]", most=7)
     (arrival,) = server.arrivals
     assert arrival.path == "/eutils/esearch.fcgi"
@@ -54,7 +54,7 @@ def test_the_request_is_a_post_that_says_who_asks_and_asks_for_relevance(server:
     }
 
 
-def test_the_address_of_who_asks_comes_from_the_environment(
+def test_the_email_address_comes_from_the_environment(
     server: EntrezServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("NCBI_EMAIL", " someone@example.org ")
@@ -65,12 +65,12 @@ def test_the_address_of_who_asks_comes_from_the_environment(
 
 
 @pytest.mark.parametrize("address", ["nobody", "a@b@c", "a b@c", "x@y, z@y"])
-def test_what_is_no_address_of_a_person_is_refused(client: Client, address: str):
+def test_an_invalid_email_address_is_refused(client: Client, address: str):
     with pytest.raises(InputError, match="expected an e-mail address"):
         client(email=address)
 
 
-def test_as_many_as_pubmed_gives_come_in_one_reply_and_the_rest_is_counted():
+def test_one_reply_has_the_maximum_number_of_pmids_and_the_total_count():
     with EntrezServer([Article(str(number), "Salt.") for number in range(1, 10_102)]) as server:
         from vericite.corpus.entrez import EntrezSettings
 
@@ -80,7 +80,7 @@ def test_as_many_as_pubmed_gives_come_in_one_reply_and_the_rest_is_counted():
 
 
 @pytest.mark.parametrize("most", [10_000, -1])
-def test_more_than_pubmed_gives_is_refused_with_the_way_around(server: EntrezServer, client: Client, most: int):
+def test_more_than_pubmeds_limit_is_refused_with_advice(server: EntrezServer, client: Client, most: int):
     with pytest.raises(InputError, match=r"expected 0 to 9,999 PMIDs.*Divide the search by dates"):
         client().search("stroke[tiab]", most=most)
     assert not server.arrivals
@@ -107,7 +107,7 @@ def test_letters_beyond_ascii_arrive_as_they_are(server: EntrezServer, client: C
     assert server.queries == ["β-catenin[tiab] AND naïve[tiab]"]
 
 
-def test_half_a_surrogate_pair_costs_nothing_but_itself(server: EntrezServer, client: Client):
+def test_half_a_surrogate_pair_only_loses_itself(server: EntrezServer, client: Client):
     client().search("a\ud800[tiab]")
     assert server.queries == ["a\ufffd[tiab]"]
 
@@ -118,7 +118,7 @@ def test_a_reply_with_fewer_pmids_than_announced_is_asked_for_again(server: Entr
     assert len(server.arrivals) == 2
 
 
-def test_a_reply_that_stays_short_is_an_error_and_no_short_result(server: EntrezServer, client: Client):
+def test_a_repeatedly_short_reply_is_an_error_not_a_short_result(server: EntrezServer, client: Client):
     server.script([fewer_ids] * 4)
     with pytest.raises(EntrezError, match=r"esearch .* in 4 attempts; found expected 3 PMIDs of 3; found 1"):
         client().search("stroke[tiab]")
@@ -137,14 +137,14 @@ def test_a_reply_that_stays_short_is_an_error_and_no_short_result(server: Entrez
         (reply(count=1, idlist=["1"]), "expected the number of matches"),
     ],
 )
-def test_a_reply_that_is_no_search_result_is_an_error(server: EntrezServer, client: Client, content: str, said: str):
+def test_a_reply_other_than_a_search_result_is_an_error(server: EntrezServer, client: Client, content: str, said: str):
     server.script([body(content)] * 4)
     with pytest.raises(EntrezError, match=said):
         client().search("stroke[tiab]")
     assert len(server.arrivals) == 4
 
 
-def test_an_error_that_would_come_again_is_not_asked_for_again(server: EntrezServer, client: Client):
+def test_a_permanent_error_is_not_retried(server: EntrezServer, client: Client):
     said = (
         "Search Backend failed: Exception: 'retstart' cannot be larger than 9998. For PubMed, ESearch can only "
         "retrieve the first 9,999 records"

@@ -48,7 +48,7 @@ def test_a_file_of_numbers_is_not_taken_for_pmids_unless_it_is_named_so(client, 
     assert server.tools == []
 
 
-def test_what_is_named_as_a_list_of_pmids_has_to_be_one(client, server, tmp_path):
+def test_a_file_named_as_a_list_of_pmids_must_be_one(client, server, tmp_path):
     (tmp_path / "own.txt").write_text("Words of our own.")
     [source] = collect_sources([Path(f"pmids:{tmp_path / 'own.txt'}")], client()).sources
     assert "expected a list of PMIDs" in str(*source.items())
@@ -70,7 +70,7 @@ def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_p
     assert built(date(2026, 2, 1)) == 1
 
 
-def test_what_could_not_be_had_is_asked_for_again_the_next_time(client, server, tmp_path):
+def test_failed_records_are_requested_again_by_the_next_build(client, server, tmp_path):
     server.withheld.add("102")
     for added, refused in ((2, 1), (0, 1)):
         built = build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources)
@@ -83,7 +83,7 @@ def test_what_could_not_be_had_is_asked_for_again_the_next_time(client, server, 
     assert len(server.tools) == asked
 
 
-def test_what_became_of_pmids_comes_in_the_order_in_which_they_were_asked_for(client, server):
+def test_results_come_in_the_order_of_the_requested_pmids(client, server):
     server.withheld.add("102")
     [source] = collect_sources([], client(), pmids=["999", "104", "x", "102", "101"]).sources
     # Before its colon each problem names all that was asked for.
@@ -104,7 +104,7 @@ def test_a_query_that_finds_nothing_is_refused_with_what_pubmed_made_of_it(clien
         collect_sources([], client(), queries=["xyzzy"])
 
 
-def test_what_pubmed_remarks_on_a_query_is_told():
+def test_pubmeds_remarks_on_a_query_are_shown():
     class Remarking:
         def search(self, query: str, most: int = 200) -> SearchResult:
             return SearchResult(query=query, ids=("1",), count=1, not_found=("blorp",), notices=("Ignored: the.",))
@@ -113,7 +113,7 @@ def test_what_pubmed_remarks_on_a_query_is_told():
     assert told[1:] == ("PubMed does not know: blorp.", "PubMed says: Ignored: the.")
 
 
-def test_a_pmid_that_does_not_exist_is_told_once_and_its_source_is_read(client, server, tmp_path):
+def test_a_missing_pmid_is_reported_once_and_its_source_counts_as_read(client, server, tmp_path):
     def build():
         return build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "999"]).sources)
 

@@ -1,4 +1,4 @@
-"""What is broken costs itself alone, and says where it is; what is hostile costs nothing."""
+"""A broken record only loses itself and is reported with its place; hostile files do no harm."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def many(count: int) -> list[bytes]:
         (b"<PubmedArticle>", b"<Pubmed Article>"),
     ],
 )
-def test_a_broken_record_costs_only_itself_and_is_named(place, good, bad):
+def test_only_a_broken_record_is_lost_and_it_is_reported(place, good, bad):
     records = many(150)
     records[place] = records[place].replace(good, bad, 1)
     data = file_of(*records)
@@ -92,7 +92,7 @@ def test_damaged_gzip_data_yields_what_came_before():
     assert "gzip data is damaged" in str(errors[-1])
 
 
-def test_a_wrong_checksum_is_told_after_all_records():
+def test_a_wrong_checksum_is_reported_after_all_records():
     packed = bytearray(gzip.compress(file_of(*many(3))))
     packed[-8] ^= 1
     pmids, (error,) = read(bytes(packed))
@@ -109,13 +109,13 @@ def test_files_written_one_after_another_lose_nothing():
     assert read(file_of(*many(60)) + file_of(*many(60)))[1] == []
 
 
-def test_what_stands_between_records_and_is_none_is_told():
+def test_text_between_records_is_reported():
     records = many(150)
     pmids, errors = read(file_of(*records[:100], b"<ERROR>limit reached</ERROR>", *records[100:]))
     assert len(pmids) == 150 and len(errors) == 1 and "limit reached" in str(errors[0])
 
 
-def test_a_record_in_a_comment_is_none():
+def test_a_record_in_a_comment_is_ignored():
     assert read(file_of(article(1), b"<!-- " + article(2) + b" -->", article(3))) == (["1", "3"], [])
 
 
@@ -137,7 +137,7 @@ class Trickle(io.RawIOBase):
         return part
 
 
-def test_a_stream_may_come_in_trickles():
+def test_a_stream_may_return_a_few_bytes_at_a_time():
     data = gzip.compress(file_of(article(1), article(2)))
     assert [item.pmid for item in read_pubmed(Trickle(data))] == ["1", "2"]
 
@@ -164,7 +164,7 @@ def test_a_stream_that_dies_yields_what_came():
         (b" " * 100_000, "an empty file"),
     ],
 )
-def test_what_is_no_pubmed_xml_is_refused_with_what_was_found(data, told):
+def test_other_files_than_pubmed_xml_are_refused_with_what_was_found(data, told):
     with pytest.raises(InputError, match=r"expected .*in given.*; found") as refused:
         list(read_pubmed(io.BytesIO(data), name="given"))
     assert told in str(refused.value)
@@ -194,7 +194,7 @@ def test_entities_are_not_expanded_nor_fetched(tmp_path: Path):
     assert harmless.document.text == "\u03b1 \u03b2" and peak < 5_000_000
 
 
-def test_a_record_with_an_entity_that_nothing_defines_is_told_by_its_line_and_pmid_and_costs_itself():
+def test_a_record_with_an_undefined_entity_is_reported_by_line_and_pmid():
     pmids, errors = read(file_of(article(1), article(2, "a &unknown; risk"), article(3, "x &alpha; &amp; &#181;g")))
     assert pmids == ["1", "3"]
     (error,) = errors

@@ -1,4 +1,4 @@
-"""Everything of a record comes out, and its text reads as it was meant."""
+"""Every field of a record is read, with its text."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_dates_are_as_exact_as_they_are_known(written, date):
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn")), max_size=60))
-def test_any_text_comes_back_but_for_its_white_space(text):
+def test_any_text_comes_back_except_for_white_space(text):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert only(file_of(article(1, "x" + escaped))).document.sections[0].text == " ".join(f"x{text}".split())
 
@@ -178,7 +178,7 @@ def changed(old: bytes, new: bytes) -> PubMedRecord:
     return only(file_of(FULL.replace(old, new)))
 
 
-def test_what_stands_in_a_list_but_in_no_entry_of_it_is_passed_over():
+def test_text_in_a_list_outside_of_its_entries_is_skipped():
     stray = b"<PMID>1</PMID><LastName>x</LastName><QualifierName>x</QualifierName><Year>2000</Year>"
     starts = (b"<CommentsCorrectionsList>", b'<AuthorList CompleteYN="N">', b"<MeshHeadingList>", b"<History>")
     for start in starts:
@@ -188,7 +188,7 @@ def test_what_stands_in_a_list_but_in_no_entry_of_it_is_passed_over():
 @pytest.mark.parametrize("length", [1, 49, 50, 300])
 @pytest.mark.parametrize("letter", ["x", "\xfc", "\u03b1", "\U0001d6fc"])
 @pytest.mark.parametrize("blank", ["  ", "\n", "\t", "\xa0", "\u2009", "\u3000", " \u2009"])
-def test_white_space_of_every_kind_and_place_is_one_blank(blank, letter, length):
+def test_white_space_of_every_kind_becomes_one_space(blank, letter, length):
     word = letter * length
     assert only(file_of(article(1, f"{word}{blank}{word}"))).document.sections[0].text == f"{word} {word}"
     assert only(file_of(article(1, f"{blank}{word} y{blank}"))).document.sections[0].text == f"{word} y"

@@ -115,7 +115,7 @@ def test_a_structured_abstract_is_split_at_its_labels_and_nowhere_else(read):
         ("PURPOSE: Yes. RESULTS:", ["PURPOSE"]),
     ],
 )
-def test_what_is_a_label_of_an_abstract(read, abstract: str, labels: list[str | None]):
+def test_labels_of_an_abstract(read, abstract: str, labels: list[str | None]):
     [document] = documents(read("a.nbib", f"PMID- 1\nTI  - T\nAB  - {abstract}\n"))
     assert [section.label for section in document.sections] == labels
     kept = re.sub(r"\W", "", document.text + "".join(label or "" for label in labels))
@@ -141,7 +141,7 @@ def test_what_stands_before_the_first_record_is_told_once(read):
     assert good.id == "1"
 
 
-def test_a_byte_that_is_no_utf8_costs_its_record(read):
+def test_an_invalid_utf8_byte_only_loses_its_record(read):
     content = "PMID- 1\nTI  - Café\n\nPMID- 2\nTI  - Tea\n".encode("latin-1")
     error, good = read("a.nbib", content)
     assert isinstance(error, RecordError)

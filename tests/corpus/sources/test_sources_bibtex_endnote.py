@@ -111,7 +111,7 @@ def test_latex_becomes_text(latex: str, text: str):
         "@a{b, c",
     ],
 )
-def test_a_broken_entry_of_bibtex_costs_itself(read: Read, broken: str):
+def test_only_a_broken_bibtex_entry_is_lost(read: Read, broken: str):
     found = read("refs.bib", f"{broken}\n\n@article{{b, title = {{Iron}}, doi = {{10.1000/b}}}}\n")
     assert [item.title for item in found if isinstance(item, Document)] == ["Iron"]
     [problem] = [item for item in found if isinstance(item, RecordError)]

@@ -52,7 +52,7 @@ def only(items) -> Document:
     return item
 
 
-def test_an_article_says_what_it_is(read):
+def test_the_metadata_of_an_article_are_read(read):
     document = only(read("a.nxml", article("<p>Text.</p>")))
     assert (document.id, document.pmid, document.pmcid) == ("PMC9000001", "90000001", "PMC9000001")
     assert document.doi == "10.99999/JIT.1"
@@ -158,7 +158,7 @@ def test_sentences_keep_their_words_and_lose_citations_and_markup(read, written:
     assert only(read("a.xml", text)).text == read_as
 
 
-def test_figures_tables_and_displayed_formulas_are_no_text(read):
+def test_figures_tables_and_displayed_formulas_are_left_out(read):
     body = """<p>Before <fig id="f"><label>Figure 1</label><caption><p>The knee.</p></caption>
         <graphic xlink:href="k"/></fig>after.</p>
       <table-wrap><caption><p>Numbers.</p></caption><table><tr><td>1</td></tr></table></table-wrap>
@@ -284,7 +284,7 @@ def test_replies_to_an_article_are_not_its_text(read):
     assert (document.id, document.text) == ("PMC1", "One.")
 
 
-def test_a_file_that_breaks_off_keeps_what_came_before(read):
+def test_a_truncated_file_keeps_the_records_before(read):
     text = f"<pmc-articleset>{article('<p>One.</p>', meta(1))}\n<article><body><p>Tw"
     first, error = read("a.xml", text)
     assert first.id == "PMC1"
@@ -306,7 +306,7 @@ def test_entities_are_neither_expanded_nor_fetched(read, tmp_path):
         assert f"expected entities that XML or HTML defines; found {entity}. The article is lost" in str(found)
 
 
-def test_an_entity_that_nothing_declares_is_told_with_its_line(read):
+def test_an_undeclared_entity_is_reported_with_its_line(read):
     with pytest.raises(InputError, match=r"line 2: .*alpha"):
         read("a.xml", "<article>\n<body><p>&alpha;</p></body></article>")
 

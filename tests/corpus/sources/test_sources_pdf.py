@@ -314,7 +314,7 @@ def test_sections_titles_and_the_words_of_references(tmp_path: Path):
     assert "Doe J" not in document.text
 
 
-def test_what_stands_on_every_page_is_no_text(tmp_path: Path):
+def test_text_repeated_on_every_page_is_left_out(tmp_path: Path):
     [document] = read(tmp_path, one_column(4, margins=True).content)
     assert isinstance(document, Document)
     assert "Inventions" not in document.text and not re.search(r"Page \d", document.text)
@@ -367,7 +367,7 @@ def test_of_a_file_with_some_pages_scanned_these_are_named(tmp_path: Path):
     assert document.page_at(0) == 2
 
 
-def test_a_file_that_was_packed_to_harm_is_refused_in_bounded_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_malicious_file_is_refused_in_bounded_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     began = time.monotonic()
     monkeypatch.setattr(pdf_source, "SECONDS", 2)
     bomb = zlib.compress(b"BT /R 9 Tf 60 700 Td (a) Tj ET " * 4_000_000, 9)
@@ -458,7 +458,7 @@ def test_a_page_of_too_many_pieces_is_named_and_the_others_are_read(tmp_path: Pa
         read(tmp_path, pdf([full]))
 
 
-def test_reading_ends_where_nobody_waits(tmp_path: Path):
+def test_reading_ends_when_it_is_cancelled(tmp_path: Path):
     class LeftError(BaseException):
         pass
 
@@ -491,7 +491,7 @@ def test_the_time_of_a_file_holds_for_its_layout_too(tmp_path: Path, monkeypatch
     assert laid == [1]
 
 
-def test_a_large_file_is_given_whole(tmp_path: Path):
+def test_a_large_file_is_passed_completely(tmp_path: Path):
     made = one_column()
     [document] = read(tmp_path, made.content + b"\n%" + b"x" * 1_000_000 + b"\n" + made.content[-400:])
     assert isinstance(document, Document) and in_order(made, document)[0] == len(made.sentences)

@@ -80,7 +80,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path):
                 list(sources_in(path))
 
 
-def test_an_unknown_form_is_refused_at_once():
+def test_an_unknown_format_is_refused_at_once():
     with pytest.raises(UnknownNameError, match="'jsonl'"):
         documents_in(Path("a"), "jsonlines")
 
@@ -98,7 +98,7 @@ def test_an_unknown_form_is_refused_at_once():
         ("a.py", b"import os\n", r"'\.py'"),
     ],
 )
-def test_what_is_of_no_form_is_told_for_what_it_is(tmp_path: Path, name: str, content: bytes, told: str):
+def test_a_file_of_unknown_format_is_described(tmp_path: Path, name: str, content: bytes, told: str):
     path = write(tmp_path / name, content)
     with pytest.raises(InputError, match=told):
         list(documents_in(path))
@@ -249,7 +249,7 @@ def test_a_text_without_an_ending_is_taken_only_where_it_is_named(tmp_path: Path
     assert [item.format for item in sources_in(path)] == ["text"]
 
 
-def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path):
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path):
     secret = write(tmp_path / "secret.txt", "T\n\nWords.")
     inside = write(tmp_path / "folder/in.txt", "T\n\nWords.")
     (tmp_path / "folder/link.txt").symlink_to(secret)

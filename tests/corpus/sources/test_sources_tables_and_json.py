@@ -59,7 +59,7 @@ def test_ragged_rows_repeated_ids_and_rows_without_text_cost_only_themselves(rea
     assert [item.line for item in items if isinstance(item, RecordError)] == [3, 4, 6, 7]
 
 
-def test_a_quote_that_is_never_closed_costs_only_its_row(read):
+def test_an_unclosed_quote_only_loses_its_row(read):
     rows = ["id,text", "1,Words.", '2,"Never closed.', "3,Words.", '4,"Two\nlines, closed."', "5,Words."]
     items = read("a.csv", "\n".join(rows) + "\n" + "\n".join(f"{n},Words." for n in range(10, 3000)))
     errors = [item for item in items if isinstance(item, RecordError)]

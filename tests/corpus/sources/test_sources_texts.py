@@ -231,7 +231,7 @@ def test_encodings_and_ends_of_lines(read, encoding: str, end: str):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md"])
-def test_a_byte_that_is_no_utf8_is_named(read, name: str):
+def test_an_invalid_utf8_byte_is_reported(read, name: str):
     with pytest.raises(InputError, match=r"byte 0xe9 at 10, line 2"):
         read(name, "Words.\nCafé".encode("latin-1"))
 

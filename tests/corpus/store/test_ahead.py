@@ -111,7 +111,7 @@ def test_only_some_files_are_read_ahead(tmp_path: Path):
     assert before[0] < 9 == len(readers.begun)
 
 
-def test_a_reader_that_died_is_told_and_the_same_command_goes_on(tmp_path: Path):
+def test_a_dead_reader_is_reported_and_the_same_command_continues(tmp_path: Path):
     folder = folder_of_all_kinds(tmp_path / "files")
 
     class Dying(Here):
@@ -129,7 +129,7 @@ def test_a_reader_that_died_is_told_and_the_same_command_goes_on(tmp_path: Path)
     assert content(tmp_path / "store") == content(tmp_path / "alone")
 
 
-def test_of_a_file_that_was_begun_no_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_vectors_of_a_partly_read_file_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "files"
     folder.mkdir()
     (folder / "a.jsonl").write_text("".join(to_json(document(number)) + "\n" for number in range(30)))

@@ -1,4 +1,4 @@
-"""A bucket is as good a place as a folder."""
+"""Stores in buckets work like stores in folders."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_reader_of_a_bucket_sees_one_state_while_another_is_written():
     assert {hit.document.version for hit in open_store(PLACE).search(" ".join(WORDS), 10)} == {2}
 
 
-def test_of_two_builds_in_a_bucket_the_later_goes_on_and_the_earlier_is_told():
+def test_the_later_of_two_builds_in_a_bucket_continues_and_the_earlier_gets_an_error():
     def items() -> Iterator[Document]:
         yield document(1)
         build_store(PLACE, [source("b", [document(2)])])
@@ -90,12 +90,12 @@ def test_what_another_build_wrote_meanwhile_is_not_taken_away(monkeypatch: pytes
     assert open_store(PLACE).verify() == ()
 
 
-def test_a_bucket_without_a_store_is_told_with_the_line_that_builds_one():
+def test_a_bucket_without_a_store_is_an_error_with_the_command_that_builds_one():
     with pytest.raises(InputError, match=f"vericite corpus build FILES --to {PLACE}"):
         open_store(PLACE)
 
 
-def test_a_bucket_that_is_not_there_is_told_without_the_keys():
+def test_a_missing_bucket_is_reported_without_the_keys():
     with pytest.raises(InputError, match=r"expected to (reach|write to) s3://no-such-bucket/x") as caught:
         build_store("s3://no-such-bucket/x", [source("a", [document(1)])])
     assert "a-secret-key" not in str(caught.value) and "an-access-key" not in str(caught.value)
@@ -108,7 +108,7 @@ def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.M
         open_store(PLACE)
 
 
-def test_flipped_bytes_in_a_bucket_are_told_and_an_index_is_made_anew_by_the_next_build(bucket: Any):
+def test_flipped_bytes_in_a_bucket_are_reported_and_the_next_build_rebuilds_the_index(bucket: Any):
     build_store(PLACE, [source("a", map(document, range(30)))])
     assert open_store(PLACE).verify() == ()
     within = PLACE.removeprefix("s3://made-bucket/") + "/documents.lance/"

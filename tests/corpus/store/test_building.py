@@ -58,7 +58,7 @@ def test_two_records_of_an_article_in_one_file_become_one(tmp_path: Path):
     assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", ())
 
 
-def test_a_record_with_neither_title_nor_text_is_told_and_left_out(tmp_path: Path):
+def test_a_record_without_title_and_text_is_reported_and_skipped(tmp_path: Path):
     lines = ({"id": "bare", "year": 2020}, {"id": "titled", "title": "Zinc"}, {"id": "whole", "text": "Zinc helps."})
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = build_store(tmp_path / "store", collect_sources([tmp_path / "a.jsonl"]).sources)
@@ -67,7 +67,7 @@ def test_a_record_with_neither_title_nor_text_is_told_and_left_out(tmp_path: Pat
     assert {one.id for one in open_store(tmp_path / "store").scan()} == {"titled", "whole"}
 
 
-def test_what_is_built_is_there_and_told_of(tmp_path: Path):
+def test_built_documents_are_in_the_store_and_in_the_report(tmp_path: Path):
     documents = [document(number) for number in range(50)]
     report = build_store(tmp_path, [source("a", documents[:30]), source("b", documents[30:])], batch=7)
     assert (report.added, report.replaced, report.deleted, report.refused) == (50, 0, 0, 0)
@@ -130,14 +130,14 @@ def test_a_source_to_be_tried_again_is_read_from_its_start_until_nothing_in_it_i
     assert build_store(tmp_path, [Source("pmids", "1", lambda: iter([]), retry=True)]).skipped == ("pmids",)
 
 
-def test_a_later_version_stays_and_is_counted(tmp_path: Path):
+def test_a_later_version_is_kept_and_counted(tmp_path: Path):
     build_store(tmp_path, [source("a", [small("1", 2, "new"), small("2")])])
     report = build_store(tmp_path, [source("b", [small("1", 1, "old"), small("2", 1, "other"), small("3")])])
     assert (report.added, report.replaced, report.outdated) == (1, 1, 1)
     assert {id: one.text for id, one in content(tmp_path).items()} == {"1": "new", "2": "other", "3": "Some words."}
 
 
-def test_a_source_that_is_there_is_skipped_and_a_changed_one_read_again(tmp_path: Path):
+def test_an_unchanged_source_is_skipped_and_a_changed_source_read_again(tmp_path: Path):
     build_store(tmp_path, [source("a", [small("1")]), source("b", [small("2")])])
 
     def never() -> Iterator[Document]:
@@ -160,7 +160,7 @@ def test_bad_items_are_counted_and_the_first_kept(tmp_path: Path):
     assert "a, line 5" not in str(report.problems[0]) and "b, line 2" in str(report.problems[0])
 
 
-def test_a_build_that_fails_in_the_middle_goes_on_from_its_last_batch(tmp_path: Path):
+def test_a_failed_build_continues_after_its_last_batch(tmp_path: Path):
     numbers: list[int] = []
 
     def items(until: int) -> Iterator[Document]:
@@ -190,7 +190,7 @@ def test_many_small_sources_share_their_batches(tmp_path: Path):
     assert len(open_store(tmp_path).info().sources) == 30
 
 
-def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path):
+def test_progress_has_the_rate_and_the_time_left(tmp_path: Path):
     told: list[Progress] = []
     counted = replace(source("a", map(document, range(20))), count=20)
     build_store(tmp_path, [counted], batch=5, progress=told.append)
@@ -200,7 +200,7 @@ def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path):
     assert told[3].remaining == 0
 
 
-def test_sources_need_names_of_their_own(tmp_path: Path):
+def test_sources_need_unique_names(tmp_path: Path):
     for names in (["a", "a"], [""]):
         with pytest.raises(InputError, match="a unique name"):
             build_store(tmp_path, [source(name, []) for name in names])
@@ -215,7 +215,7 @@ def test_appending_and_updating_give_the_store_that_was_built_at_once(tmp_path: 
     assert open_store(tmp_path / "parts").verify() == ()
 
 
-def test_a_second_build_in_the_same_folder_is_told_of_the_first(tmp_path: Path):
+def test_a_second_build_in_the_same_folder_is_refused(tmp_path: Path):
     def items() -> Iterator[Document]:
         yield document(1)
         with pytest.raises(InputError, match="another build at work"):
@@ -226,7 +226,7 @@ def test_a_second_build_in_the_same_folder_is_told_of_the_first(tmp_path: Path):
     assert build_store(tmp_path, [source("b", [document(2)])]).added == 1
 
 
-def test_a_store_with_vectors_keeps_one_of_every_document(tmp_path: Path):
+def test_a_store_with_vectors_has_one_for_every_document(tmp_path: Path):
     build_store(tmp_path, [source("a", map(document, range(20)))], vectors=True, embedder=WordEmbedder())
     build_store(tmp_path, [source("b", [document(20), document(3, 2)])], embedder=WordEmbedder())
     store = open_store(tmp_path)

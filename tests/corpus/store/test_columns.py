@@ -78,6 +78,6 @@ def test_a_row_whose_parts_do_not_fit_together_is_no_document(change: dict[str, 
         {"sections": (Section(text="", label="\ud800"),)},
     ],
 )  # fmt: skip
-def test_what_no_file_can_hold_is_refused(bad: dict[str, object]):
+def test_a_document_that_cannot_be_stored_is_refused(bad: dict[str, object]):
     with pytest.raises(ValueError, match=r"half of a surrogate|more than 64 bits"):
         row_of(document(1).model_copy(update=bad))

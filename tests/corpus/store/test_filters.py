@@ -64,7 +64,7 @@ FILTERS = st.builds(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(filters=FILTERS)
 @example(filters=Filters())
-def test_exactly_those_that_fit_pass(store: Store, documents: list[Document], filters: Filters):
+def test_exactly_the_matching_documents_pass(store: Store, documents: list[Document], filters: Filters):
     assert [one.id for one in store.scan(filters)] == [one.id for one in documents if passes(one, filters)]
 
 

@@ -1,4 +1,4 @@
-"""A build that dies at any moment, or finds the disk full, goes on, and ends with the store it would have made."""
+"""Builds are interruptible at any moment, also by a full disk, and end with the same store."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path, whole: Path):
+def test_a_killed_build_continues_where_it_was(tmp_path: Path, whole: Path):
     count = COUNT
     assert kill_after(tmp_path / "killed", count, batches=3, seconds=0.02)
     before = open_store(tmp_path / "killed").info()
@@ -109,7 +109,7 @@ def test_a_build_that_is_killed_while_it_indexes_ends_as_the_one_that_was_not(tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
-def test_a_write_that_the_disk_refuses_is_told_and_the_build_goes_on_later(tmp_path: Path, whole: Path):
+def test_a_full_disk_is_reported_and_the_build_continues_later(tmp_path: Path, whole: Path):
     count = COUNT
     done = subprocess.run(command(tmp_path / "full", count, 20_000), capture_output=True, text=True, timeout=60)
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""A store is opened where one is; anything else is told with what to do."""
+"""Opening a store, and the errors for places without one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from vericite.errors import InputError
 from vericite.records import Document
 
 
-def test_a_place_without_a_store_is_told_with_the_line_that_builds_one(tmp_path: Path):
+def test_a_place_without_a_store_is_an_error_with_the_command_that_builds_one(tmp_path: Path):
     for place in (tmp_path / "none", tmp_path):
         with pytest.raises(InputError, match=f"vericite corpus build FILES --to {place}"):
             open_store(place)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_of_something_else_is_neither_opened_nor_written_to(tmp_path: Path):
+def test_a_folder_with_other_files_is_neither_opened_nor_written_to(tmp_path: Path):
     (tmp_path / "photos.zip").write_text("x")
     for use in (lambda: open_store(tmp_path), lambda: build_store(tmp_path, [])):
         with pytest.raises(InputError, match=r"a folder with other files \(photos.zip\)"):
@@ -32,7 +32,7 @@ def test_a_folder_of_something_else_is_neither_opened_nor_written_to(tmp_path: P
     assert [file.name for file in tmp_path.iterdir()] == ["photos.zip"]
 
 
-def test_a_database_of_something_else_is_no_store(tmp_path: Path):
+def test_another_kind_of_database_is_not_a_store(tmp_path: Path):
     lancedb.connect(tmp_path / "db").create_table("documents", schema=pa.schema([pa.field("x", pa.int64())]))
     with pytest.raises(InputError, match="another kind of database"):
         open_store(tmp_path / "db")
@@ -42,7 +42,7 @@ def test_a_database_of_something_else_is_no_store(tmp_path: Path):
     ("version", "step"),
     [("3", "Upgrade vericite, or build the store again"), ("1", "Build the store again")],
 )
-def test_a_store_of_another_version_is_not_guessed_at(tmp_path: Path, version: str, step: str):
+def test_a_store_of_another_version_is_refused(tmp_path: Path, version: str, step: str):
     other = pa.schema([pa.field("id", pa.string())], metadata={VERSION_KEY: version})
     lancedb.connect(tmp_path / "db").create_table("documents", schema=other)
     with pytest.raises(InputError, match=rf"of format {version}\. {step}"):
@@ -52,12 +52,12 @@ def test_a_store_of_another_version_is_not_guessed_at(tmp_path: Path, version: s
 @pytest.mark.parametrize(
     "place", ["", "s3://", "s3://b", "s3:/bucket/x", "s3://bucket/../x", "s3://bucket/x?y", "gs://bucket/x", "a\0b"]
 )
-def test_an_address_that_can_be_none_is_refused(place: str):
+def test_an_invalid_address_is_refused(place: str):
     with pytest.raises(InputError, match=r"expected (a folder or )?an address such as s3://bucket/prefix"):
         open_store(place)
 
 
-def test_a_file_is_no_place_for_a_store(tmp_path: Path):
+def test_a_file_cannot_be_a_store(tmp_path: Path):
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(InputError, match="found a file"):
@@ -71,13 +71,13 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str):
     assert list(open_store(str(tmp_path / name)).scan()) == [document(1)]
 
 
-def test_what_file_managers_leave_in_a_folder_is_no_matter(tmp_path: Path):
+def test_hidden_files_of_file_managers_are_ignored(tmp_path: Path):
     (tmp_path / ".DS_Store").write_text("x")
     build_store(tmp_path, [source("all", [document(1)])])
     assert open_store(tmp_path).info().documents == 1
 
 
-def test_without_its_packages_the_line_that_installs_them_is_told(tmp_path: Path):
+def test_without_its_packages_the_install_command_is_shown(tmp_path: Path):
     code = (
         "import sys; sys.modules['lancedb'] = None\n"
         "from vericite.corpus.store import build_store, open_store\n"
@@ -90,7 +90,7 @@ def test_without_its_packages_the_line_that_installs_them_is_told(tmp_path: Path
     assert done.stdout.count("pip install 'vericite[store]'") == 2, done.stderr
 
 
-def test_naming_what_a_store_has_loads_none_of_its_packages():
+def test_importing_the_names_of_a_store_loads_none_of_its_packages():
     code = (
         "import sys; from vericite.corpus.store import Filters, Source, open_store, build_store\n"
         "print(*{'lancedb', 'pyarrow', 'onnxruntime', 'lxml'} & set(sys.modules))"
@@ -99,7 +99,7 @@ def test_naming_what_a_store_has_loads_none_of_its_packages():
     assert done.stdout.strip() == "", done.stderr
 
 
-def test_documents_are_had_in_the_order_asked_for_and_the_missing_are_told(tmp_path: Path):
+def test_documents_come_in_the_requested_order_and_missing_ids_are_listed(tmp_path: Path):
     build_store(tmp_path, [source("all", map(document, range(5)))])
     store = open_store(tmp_path)
     asked = [document(3).id, "no'ne", document(1).id, document(3).id, "no'ne"]
@@ -123,7 +123,7 @@ def test_a_document_can_be_put_and_deleted_by_itself(tmp_path: Path):
     assert store.verify() == ()
 
 
-def test_a_document_that_no_file_can_hold_cannot_be_put(tmp_path: Path):
+def test_a_document_that_cannot_be_stored_is_refused_by_put(tmp_path: Path):
     build_store(tmp_path, [source("all", [document(1)])])
     with pytest.raises(InputError, match="that can be stored"):
         open_store(tmp_path).put([document(2).model_copy(update={"year": 2**63})])

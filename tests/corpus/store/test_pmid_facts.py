@@ -115,7 +115,7 @@ def test_a_record_that_was_revised_earlier_never_replaces_one_revised_later(tmp_
     assert list(store.scan()) == [latest]
 
 
-def test_of_two_revised_on_one_day_the_one_read_later_stays(tmp_path: Path):
+def test_the_later_read_of_two_records_revised_on_one_day_is_kept(tmp_path: Path):
     first, second = small("1", "2019", text="first"), small("1", "2019", text="second")
     build_store(tmp_path, [source("a", [first])])
     build_store(tmp_path, [source("b", [second])])

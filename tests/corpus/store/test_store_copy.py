@@ -59,7 +59,7 @@ def test_what_is_written_is_seen_and_what_is_let_go_of_is_removed(copy, monkeypa
     assert before - {file for file in copy.rglob("*") if file.is_file()}
 
 
-def test_a_copy_of_which_something_is_torn_off_or_gone_is_mended(copy):
+def test_a_copy_with_truncated_or_missing_files_is_repaired(copy):
     build_store(PLACE, [source("a", map(document, range(60)))])
     expected = content(PLACE)
     file = next(copy.rglob("data/*.lance"))
@@ -99,7 +99,7 @@ def test_readers_of_one_copy_see_whole_states_while_another_writes(copy):
     assert {one.version for one in open_store(PLACE).scan()} == {3}
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path, monkeypatch):
     build_store(PLACE, [source("a", [document(1)])])
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv(STORE_COPY, str(tmp_path / "file"))

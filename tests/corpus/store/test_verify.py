@@ -1,4 +1,4 @@
-"""What is wrong with a store is told."""
+"""Store verification reports every problem."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rows(numbers: range, vectors: np.ndarray, place: Path):
     return document_table([row_of(document(number)) for number in numbers], table_of(place).schema, vectors)
 
 
-def test_an_id_that_is_there_twice_is_told(place: Path):
+def test_a_repeated_id_is_reported(place: Path):
     vectors = WordEmbedder().embed(document(number).titled_text for number in range(2))
     table_of(place).add(rows(range(2), vectors, place))
     open_store(place).index()
@@ -51,14 +51,14 @@ def test_an_id_that_is_there_twice_is_told(place: Path):
     assert [problem.split(";")[1] for problem in problems] == [" found '1000000' 2 times", " found '1000001' 2 times"]
 
 
-def test_a_row_that_is_no_document_is_told(place: Path):
+def test_a_row_that_is_not_a_document_is_reported(place: Path):
     table_of(place).update(where=f"id = '{document(3).id}'", values={"body": "of another"})
     open_store(place).index()
     (problem,) = open_store(place).verify()
     assert "expected a document in the row '1000003'" in problem
 
 
-def test_of_many_bad_rows_some_are_named_and_the_rest_counted(place: Path):
+def test_some_of_many_bad_rows_are_listed_and_the_rest_counted(place: Path):
     table_of(place).update(values={"version": 0})
     open_store(place).index()
     problems = open_store(place).verify()
@@ -66,21 +66,21 @@ def test_of_many_bad_rows_some_are_named_and_the_rest_counted(place: Path):
 
 
 @pytest.mark.parametrize(("column", "value"), [("characters", 7), ("year", 1066), ("retracted", True)])
-def test_a_column_that_says_another_thing_than_the_document_is_told(place: Path, column: str, value: object):
+def test_a_column_that_differs_from_the_document_is_reported(place: Path, column: str, value: object):
     table_of(place).update(where=f"id = '{document(3).id}'", values={column: value})
     open_store(place).index()
     (problem,) = open_store(place).verify()
     assert f"expected {column} of '1000003' to be" in problem
 
 
-def test_a_vector_that_is_none_is_told(place: Path):
+def test_an_invalid_vector_is_reported(place: Path):
     table_of(place).add(rows(range(40, 42), np.zeros((2, 32), dtype=np.float32), place))
     open_store(place).index()
     problems = open_store(place).verify()
     assert len(problems) == 2 and all("a vector of length 1" in problem for problem in problems)
 
 
-def test_documents_outside_the_index_are_told_until_they_are_indexed(place: Path):
+def test_documents_outside_the_index_are_reported_until_they_are_indexed(place: Path):
     store = open_store(place, WordEmbedder())
     store.put([document(50)])
     assert any("the index of body to cover all documents; found 1 outside" in problem for problem in store.verify())
@@ -96,7 +96,7 @@ def fact(key: str, pmid: str, kind: str) -> dict[str, str]:
     return {"key": key, "pmid": pmid, "fact": kind}
 
 
-def test_what_is_known_of_pmids_is_verified(tmp_path: Path):
+def test_facts_about_pmids_are_verified(tmp_path: Path):
     kept, gone = document(0).model_copy(update={"retracted": False}), document(1)
     build_store(tmp_path, [source("a", [kept, gone, Retraction(pmids=("7",)), Deletion(pmids=(gone.pmid or "",))])])
     store = open_store(tmp_path)
@@ -107,7 +107,7 @@ def test_what_is_known_of_pmids_is_verified(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["deleted", "retracted"])
-def test_a_document_that_does_not_show_what_is_known_of_its_pmid_is_told(tmp_path: Path, kind: str):
+def test_a_document_that_contradicts_a_fact_about_its_pmid_is_reported(tmp_path: Path, kind: str):
     one = document(0).model_copy(update={"retracted": False})
     build_store(tmp_path, [source("a", [one, Retraction(pmids=("7",))])])
     facts_of(tmp_path).add([fact(f"{kind} {one.pmid}", one.pmid or "", kind)])
@@ -120,7 +120,7 @@ def index_files(place: Path, column: str) -> list[Path]:
     return sorted((place / "documents.lance" / "_indices" / index.index_uuid).iterdir())
 
 
-def test_an_index_of_which_a_file_was_cut_off_is_told_and_made_anew_by_the_next_build(place: Path):
+def test_a_truncated_index_is_reported_and_rebuilt_by_the_next_build(place: Path):
     # Each of them, for a search needs all of the words' index and a few pages of the others.
     words = [("body", f"{name}.lance") for name in ("_invert", "_tokens", "_docs", "metadata")]
     for column, ending in [*words, ("pmid", "page_data.lance"), ("mesh", ".lance")]:
@@ -142,14 +142,14 @@ def test_a_store_that_was_emptied_has_nothing_wrong_with_it_and_can_be_filled_ag
     assert [hit.document for hit in open_store(place).search(document(1).title, 3)] == [document(1)]
 
 
-def test_documents_that_cannot_be_read_are_told(place: Path):
+def test_unreadable_documents_are_reported(place: Path):
     for path in (place / "documents.lance" / "data").iterdir():
         os.truncate(path, 10)
     problems = open_store(place).verify()
     assert problems[0].startswith("expected to read all documents; found: ") and "from a backup" in problems[0]
 
 
-def test_an_index_of_vectors_that_was_cut_off_is_told(place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_truncated_vector_index_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("vericite.corpus.store.tables.VECTOR_INDEX_FROM", 10)
     monkeypatch.setattr("vericite.corpus.store.tables.IvfSq", lambda **options: IvfSq(num_partitions=2, **options))
     open_store(place).index()
@@ -168,7 +168,7 @@ def flipped(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_flipped_bytes_in_any_file_of_an_index_are_told_without_a_panic_and_mended_by_the_next_build(
+def test_flipped_bytes_in_an_index_are_reported_without_a_panic_and_repaired_by_the_next_build(
     place: Path, capfd: pytest.CaptureFixture[str]
 ):
     # LanceDB itself sees them in a few of these files, and panics at some.
@@ -189,7 +189,7 @@ def test_flipped_bytes_in_any_file_of_an_index_are_told_without_a_panic_and_mend
     assert capfd.readouterr().err == ""
 
 
-def test_flipped_bytes_in_documents_are_told(place: Path, capfd: pytest.CaptureFixture[str]):
+def test_flipped_bytes_in_documents_are_reported(place: Path, capfd: pytest.CaptureFixture[str]):
     for path in sorted((place / "documents.lance" / "data").iterdir()):
         before = path.read_bytes()
         flipped(path)
@@ -236,7 +236,7 @@ def test_digests_that_are_gone_or_emptied_are_a_problem_of_their_own(place: Path
         lambda store: store.of_pmids([document(1).pmid]),
     ],
 )
-def test_documents_that_were_changed_are_never_given_out(place: Path, read: Callable[[LanceStore], object]):
+def test_changed_documents_are_never_returned(place: Path, read: Callable[[LanceStore], object]):
     read(open_store(place))
     (path, *_) = sorted((place / "documents.lance" / "data").iterdir())
     before = path.read_bytes()
