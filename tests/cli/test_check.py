@@ -109,7 +109,7 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
             ("check", str(EXAMPLES), "--judge", "lexical", "--set", "llm.price=cheap"),
             "expected llm.price to be two amounts",
         ),
-        (("check", str(EXAMPLES), "--protocol", "windows(0)"), "one or more"),
+        (("check", str(EXAMPLES), "--protocol", "windows(0)"), "at least 1"),
         (("check", str(EXAMPLES), "--out", "missing/folder/out.jsonl"), "expected --out"),
         (("ask", "  "), "expected a question"),
         (("ask", "Is it?", "--k", "0"), "0 is not in the range"),
@@ -185,14 +185,14 @@ def test_the_output_must_not_be_the_input(run_cli, tmp_path):
     path = write(tmp_path / "in.jsonl", GOOD)
     printed = run_cli("check", path, "--out", path)
     assert printed.code == 2
-    assert "another file" in printed.err
+    assert "different files" in printed.err
     assert json.loads(Path(path).read_text()) == GOOD
 
 
 def test_the_output_must_not_be_the_documents(run_cli, tmp_path):
     path, library = write(tmp_path / "in.jsonl", GOOD), write(tmp_path / "documents.jsonl", {"id": "1", "text": "x"})
     printed = run_cli("check", path, "--documents", library, "--out", library)
-    assert (printed.code, "another file" in printed.err) == (2, True)
+    assert (printed.code, "different files" in printed.err) == (2, True)
     assert json.loads(Path(library).read_text()) == {"id": "1", "text": "x"}
 
 

@@ -148,7 +148,7 @@ def test_errors_of_an_object_name_its_address(bucket, run_cli, command):
         ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without --ray; found s3://made-bucket/x.jsonl"),
         (
             ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--ray", "local"],
-            "expected --out to be another file than the input; found s3://made-bucket/x.jsonl for both",
+            "expected --out and the input to be different files; found s3://made-bucket/x.jsonl for both",
         ),
     ],
 )
