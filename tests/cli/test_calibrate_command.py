@@ -107,7 +107,7 @@ def test_the_labels_are_not_written_over(run_cli, tmp_path):
     link.symlink_to(labels)
     for out in (labels, str(link)):
         printed = run_cli("calibrate", labels, "--judge", "lexical", "--out", out)
-        assert (printed.code, "another file than" in printed.err) == (2, True)
+        assert (printed.code, "different files" in printed.err) == (2, True)
     assert Path(labels).read_text() == before
 
 

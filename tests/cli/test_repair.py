@@ -86,7 +86,7 @@ def test_the_input_is_never_overwritten(run_cli, tmp_path):
     before = Path(answers).read_text()
     printed = run_cli("repair", answers, "--out", answers)
     assert printed.code == 2
-    assert "another file" in printed.err
+    assert "different files" in printed.err
     assert Path(answers).read_text() == before
 
 
