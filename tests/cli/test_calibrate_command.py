@@ -185,7 +185,7 @@ def test_pairs_of_one_premise_are_held_out_together(run_cli, tmp_path):
         (("--name", "calibrated"), "expected a name that no judge has yet"),
         (("--name", "My Judge"), "1 to 40"),
         (("--name", "mine", "--out", "x.json"), "--name or --out"),
-        (("--out", "no/such/folder/x.json"), "Make the folder first"),
+        (("--out", "no/such/folder/x.json"), "Create the folder first"),
         (("--coverage", "0.9", "--risk", "0.1"), "--coverage or --risk"),
         (("--risk", "0"), "a risk of at most 0 "),
     ],

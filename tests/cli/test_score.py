@@ -131,7 +131,7 @@ def test_a_question_without_an_answer_is_missing_and_no_zero(run_cli, tmp_path):
         (["--gold", str(EXAMPLES / "gold.jsonl"), "--by", "nosuch"], "specialty"),
         (["--by", "type"], "expected gold with a type"),
         (["--gold", "nowhere.jsonl"], "expected a readable file"),
-        (["--draws", "100", "--out", "nowhere/x.jsonl"], "its folder is not there"),
+        (["--draws", "100", "--out", "nowhere/x.jsonl"], "its folder does not exist"),
     ],
 )
 def test_what_cannot_be_used_says_so(run_cli, given, said):
