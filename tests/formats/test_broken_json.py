@@ -39,7 +39,7 @@ def test_invalid_json_in_a_list_is_reported_with_its_place(tmp_path: Path, text:
     with pytest.raises(InputError) as caught:
         load_documents(path)
     for told in (problem, str(caught.value)):
-        assert "expected one JSON list; found " in told and said in told
+        assert "expected one JSON list; " in told and said in told
         assert line is None or f"line {line}:" in told
 
 

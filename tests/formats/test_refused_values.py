@@ -209,7 +209,7 @@ def test_several_columns_of_one_name_are_refused(tmp_path: Path, header: str):
 def test_several_columns_of_texts_in_documents_are_refused(tmp_path: Path):
     path = tmp_path / "documents.csv"
     path.write_text("id,title,abstract,abstract\n1,Zinc,One.,Two.\n")
-    with pytest.raises(InputError, match="several named 'abstract'"):
+    with pytest.raises(InputError, match="several columns named 'abstract'"):
         list(documents_in(path))
 
 
