@@ -112,7 +112,7 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
         (("check", str(EXAMPLES), "--protocol", "windows(0)"), "at least 1"),
         (("check", str(EXAMPLES), "--out", "missing/folder/out.jsonl"), "expected --out"),
         (("ask", "  "), "expected a question"),
-        (("ask", "Is it?", "--k", "0"), "0 is not in the range"),
+        (("ask", "Is it?", "--k", "0"), "Invalid value for '--k'"),
         (("ask", "Is it?", "--corpus", "missing.jsonl"), "expected a readable file"),
         (("judge", "a", "b", "--judge", "nobody"), "expected a judge"),
     ],
