@@ -44,9 +44,9 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
+from vericite.lab.train.examples import AttributionExample, read_examples
 from vericite.records import Answer, Claim, Document, Gold, GoldSentence, RateTally, Span, read_jsonl, to_json
 from vericite.text.citations import parse_answer
-from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.judges.wrapped import FILE, CachedJudge

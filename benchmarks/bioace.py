@@ -38,8 +38,11 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vericite.assess.checkpoint import labeller_of
-from vericite.assess.completeness import (
+from vericite.datasets.registry import source_named
+from vericite.evaluate.agreement import CohenKappa, RatedItems
+from vericite.evaluate.resampling import Bootstrap
+from vericite.lab.assess.checkpoint import labeller_of
+from vericite.lab.assess.completeness import (
     LABELS,
     AnswerSentence,
     ByClassifier,
@@ -47,7 +50,7 @@ from vericite.assess.completeness import (
     Labeller,
     train_classifier,
 )
-from vericite.assess.correctness import (
+from vericite.lab.assess.correctness import (
     WINDOW,
     Marked,
     Scorer,
@@ -59,11 +62,8 @@ from vericite.assess.correctness import (
     classical,
     examples,
 )
-from vericite.assess.mixture import fit_mixture
-from vericite.assess.nuggets import score_nuggets, similarities, split_nuggets
-from vericite.datasets.registry import source_named
-from vericite.evaluate.agreement import CohenKappa, RatedItems
-from vericite.evaluate.resampling import Bootstrap
+from vericite.lab.assess.mixture import fit_mixture
+from vericite.lab.assess.nuggets import score_nuggets, similarities, split_nuggets
 from vericite.llm import LLM, ChatRequest, Settings
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
@@ -240,7 +240,7 @@ def tuned_labeller(
     base: str, out: Path, train: list[tuple[AnswerSentence, SentenceLabel]], config: Path | None
 ) -> Labeller:
     """A checkpoint fine-tuned on the labelled sentences."""
-    from vericite.train.labels import LabelConfig, LabelRun, completeness_texts, train_completeness
+    from vericite.lab.train.labels import LabelConfig, LabelRun, completeness_texts, train_completeness
 
     run = LabelRun(base, out, completeness_texts(train), LABELS)
     print(f"{out.name}: {train_completeness(run, train, LabelConfig.read(config), told)}", flush=True)
@@ -343,7 +343,7 @@ def fitted(train: Sequence[WindowExample], scorers: Sequence[Scorer]) -> Scorer:
 
 def encoder(base: str, out: Path, train: Sequence[WindowExample], config: Path | None) -> Scorer:
     """A checkpoint fine-tuned on the pairs, as the judge that it then is."""
-    from vericite.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
+    from vericite.lab.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
 
     texts = correctness_texts(train)
     run = LabelRun(base, out, texts, tuple(sorted({it.label for it in texts})))

@@ -21,7 +21,7 @@ from typing import Any
 
 from vericite.cli import main as vericite
 from vericite.corpus import demo_questions
-from vericite.experiment.grid import Grid
+from vericite.lab.experiment.grid import Grid
 from vericite.records import to_json
 
 

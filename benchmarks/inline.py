@@ -37,11 +37,11 @@ from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import System, score_systems
 from vericite.formats import AnswerToCheck, answers_in
+from vericite.lab.train.examples import AttributionExample, read_examples
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many
 from vericite.records import Answer, Claim, Gold, RateTally, Span, read_jsonl
 from vericite.text.citations import parse_answer
-from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 
 ALCE = ("AlceRecall", "AlcePrecision")
@@ -160,8 +160,8 @@ def answer(args: argparse.Namespace) -> None:
     import xllamacpp
     from transformers import AutoTokenizer
 
+    from vericite.lab.train.inline import asked_of, first_paragraph, prompt_ids
     from vericite.llm.spec import ModelSpec
-    from vericite.train.inline import asked_of, first_paragraph, prompt_ids
 
     model = ModelSpec.parse(args.llm)
     assert model.path is not None

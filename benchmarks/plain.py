@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.corpus import demo_documents, demo_vectors
+from vericite.lab.train.pack import constants_of, unpacked
 from vericite.models import ModelFolder, Pair
 from vericite.models.engine import MAY_EXIT, available_cores
 from vericite.models.session import open_session
 from vericite.records import Answer
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
-from vericite.train.pack import constants_of, unpacked
 from vericite.verify import Sources, Windows
 
 Array = NDArray[np.float32]

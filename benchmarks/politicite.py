@@ -54,11 +54,11 @@ from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.formats import AnswerToCheck
 from vericite.generate import ExtractiveGenerator
+from vericite.lab.train.examples import one_claim, read_examples
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, RateTally, Record, read_jsonl
 from vericite.retrieve.local import BM25
-from vericite.train.examples import one_claim, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import get_protocol

@@ -45,9 +45,9 @@ import made
 from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
+from vericite.lab.train.examples import AttributionExample, as_compared, as_line, read_examples
+from vericite.lab.train.set_head import HeadConfig
 from vericite.records import Gold, to_json
-from vericite.train.examples import AttributionExample, as_compared, as_line, read_examples
-from vericite.train.set_head import HeadConfig
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
 

@@ -20,10 +20,10 @@ from mix.passages import Rarity, clean, joined, sentences, text_hash
 from mix.recipe import MixConfig, Shelf
 from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
 from pools import SOURCES, Asked, Pools
+from vericite.lab.train.data import LabelledPair
+from vericite.lab.train.examples import AttributionExample, ExampleSource
 from vericite.records import Document, read_jsonl
 from vericite.retrieve.local import BM25
-from vericite.train.data import LabelledPair
-from vericite.train.examples import AttributionExample, ExampleSource
 
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
 """Weighed shares of a sentence's words: in a snippet that says it; in a gold source, and another, that may not."""

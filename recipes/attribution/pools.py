@@ -23,10 +23,10 @@ from mix.example import share
 from mix.folder import DataFolder
 from mix.guard import Guard, forbidden, mirage_bioasq
 from vericite.corpus.sources.entry import pmid_of
+from vericite.lab.train.examples import ExampleSource
 from vericite.records import Document
 from vericite.retrieve.local import BM25
 from vericite.text.citations import parse_answer
-from vericite.train.examples import ExampleSource
 
 Part = Literal["test", "dev", "train"]
 SOURCES, GOLD = 5, 3

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from vericite.annotate.agreement import bleu, correct_systems, people_agreement
-from vericite.annotate.interchange import read_annotations, written
-from vericite.annotate.labels import Annotation, Snippet, adjudicate, support
-from vericite.annotate.schemes import load_scheme
-from vericite.annotate.units import draw, units_of
 from vericite.errors import InputError
+from vericite.lab.annotate.agreement import bleu, correct_systems, people_agreement
+from vericite.lab.annotate.interchange import read_annotations, written
+from vericite.lab.annotate.labels import Annotation, Snippet, adjudicate, support
+from vericite.lab.annotate.schemes import load_scheme
+from vericite.lab.annotate.units import draw, units_of
 
 SCHEME = load_scheme("vericite")
 

@@ -12,14 +12,14 @@ import pytest
 
 from browser import CHROMIUM, Browser
 from hostile import HOSTILE
-from vericite.annotate.agreement import people_agreement
-from vericite.annotate.interchange import read_annotations
-from vericite.annotate.page import make_annotation_page
-from vericite.annotate.schemes import load_scheme
-from vericite.annotate.serve import LabelFolder, addresses, make_server
-from vericite.annotate.units import Unit, draw, units_of
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
+from vericite.lab.annotate.agreement import people_agreement
+from vericite.lab.annotate.interchange import read_annotations
+from vericite.lab.annotate.page import make_annotation_page
+from vericite.lab.annotate.schemes import load_scheme
+from vericite.lab.annotate.serve import LabelFolder, addresses, make_server
+from vericite.lab.annotate.units import Unit, draw, units_of
 from vericite.records import Document, Rationale, RationaleStep, SourceText
 from vericite.reporting.page import Page, write_page
 from vericite.text.citations import parse_answer

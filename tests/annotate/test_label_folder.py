@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from vericite.annotate.labels import Annotation
-from vericite.annotate.schemes import load_scheme
-from vericite.annotate.serve import LabelFolder, addresses, make_server
-from vericite.annotate.units import draw, units_of
 from vericite.errors import InputError
+from vericite.lab.annotate.labels import Annotation
+from vericite.lab.annotate.schemes import load_scheme
+from vericite.lab.annotate.serve import LabelFolder, addresses, make_server
+from vericite.lab.annotate.units import draw, units_of
 from vericite.records import read_jsonl
 
 SCHEME = load_scheme("vericite")

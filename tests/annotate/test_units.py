@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from vericite.annotate.schemes import Scheme, load_scheme, scheme_names
-from vericite.annotate.units import draw, read_sample, units_of
 from vericite.errors import InputError, UnknownNameError
+from vericite.lab.annotate.schemes import Scheme, load_scheme, scheme_names
+from vericite.lab.annotate.units import draw, read_sample, units_of
 from vericite.records import write_jsonl
 
 

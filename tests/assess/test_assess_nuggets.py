@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.assess.mixture import PRESETS, fit_mixture, read_mixture
-from vericite.assess.nuggets import NuggetScore, align, read_nuggets, score_nuggets, similarities, split_nuggets
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
+from vericite.lab.assess.mixture import PRESETS, fit_mixture, read_mixture
+from vericite.lab.assess.nuggets import NuggetScore, align, read_nuggets, score_nuggets, similarities, split_nuggets
 
 sklearn = pytest.importorskip("sklearn.mixture", reason="the extra [eval] is not installed")
 
@@ -157,7 +157,7 @@ def test_presets_match_the_paper():
 
 def test_a_threshold_is_chosen_by_optuna():
     pytest.importorskip("optuna", reason="the extra [assess] is not installed")
-    from vericite.assess.nuggets import tune_threshold
+    from vericite.lab.assess.nuggets import tune_threshold
 
     random = np.random.default_rng(0)
     found = [random.choice(drawn(seed), (5, 4)) for seed in range(6)]

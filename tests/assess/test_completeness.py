@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from server import ScriptedServer, reply, status
 
-from vericite.assess.checkpoint import labeller_of
-from vericite.assess.completeness import (
+from vericite.disk.fitted import write_fitted
+from vericite.errors import InputError
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap
+from vericite.lab.assess.checkpoint import labeller_of
+from vericite.lab.assess.completeness import (
     LABELS,
     AnswerSentence,
     ByClassifier,
@@ -21,7 +25,7 @@ from vericite.assess.completeness import (
     read_classifier,
     train_classifier,
 )
-from vericite.assess.tables import (
+from vericite.lab.assess.tables import (
     AskedCitation,
     JudgedCitations,
     SystemAnswer,
@@ -30,10 +34,6 @@ from vericite.assess.tables import (
     label_sentences,
     sentence_rankings,
 )
-from vericite.disk.fitted import write_fitted
-from vericite.errors import InputError
-from vericite.evaluate.items import Item
-from vericite.evaluate.resampling import Bootstrap
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.models import Embedder, Pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vericite.assess.correctness import (
+from vericite.lab.assess.correctness import (
     Marked,
     Retrieved,
     algorithm_1,

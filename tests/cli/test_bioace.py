@@ -176,9 +176,9 @@ def test_labels_that_are_not_of_the_answers_sentences_are_left_out(run_cli, tmp_
 
 
 def test_labels_of_an_answer_without_sentences_are_left_out():
-    from vericite.assess.bioace import answered
     from vericite.evaluate.items import Item
     from vericite.evaluate.scoring import System
+    from vericite.lab.assess.bioace import answered
     from vericite.records import Labels
     from vericite.text.citations import parse_answer
 
@@ -276,8 +276,8 @@ def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
 
 @pytest.mark.parametrize("ok", [3, 0])
 def test_an_answer_whose_nuggets_failed_does_not_choose_the_threshold(run_cli, monkeypatch, tmp_path, ok: int):
-    from vericite.assess import bioace
-    from vericite.assess.nuggets import MadeNuggets, Tuned, make_nuggets
+    from vericite.lab.assess import bioace
+    from vericite.lab.assess.nuggets import MadeNuggets, Tuned, make_nuggets
 
     def made(texts, *_):
         whole = list(make_nuggets(texts))

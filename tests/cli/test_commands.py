@@ -175,7 +175,7 @@ def test_a_step_of_training_has_help_without_the_extra(step):
 
 
 def test_a_step_of_training_without_the_extra_says_how_to_install_it(run_cli, monkeypatch):
-    for name in ("vericite.train.fit", "vericite.train.pack"):
+    for name in ("vericite.lab.train.fit", "vericite.lab.train.pack"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("torch", "onnx"):
         monkeypatch.setitem(sys.modules, name, None)

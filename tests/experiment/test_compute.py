@@ -20,7 +20,7 @@ from vericite.evaluate.items import ModelScores
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import score_systems
 from vericite.evaluate.systems import read_system
-from vericite.experiment.compute import (
+from vericite.lab.experiment.compute import (
     BertScores,
     Entailments,
     answer_folders,
@@ -133,7 +133,7 @@ def test_only_new_and_changed_answers_are_computed_again(tmp_path: Path, gold: P
 
 
 def test_a_stopped_computation_is_resumed(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("vericite.experiment.compute.AT_ONCE", 4)
+    monkeypatch.setattr("vericite.lab.experiment.compute.AT_ONCE", 4)
     whole, stopped = folder_of(tmp_path / "whole", range(20)), folder_of(tmp_path / "stopped", range(20))
     bertscore([whole], gold, Letters())
     with pytest.raises(KeyboardInterrupt):
@@ -240,7 +240,7 @@ def slowly(self, texts):
         time.sleep(0.01)
         yield made
 encoders.BundledTokens.tokens = slowly
-import vericite.experiment.compute as compute
+import vericite.lab.experiment.compute as compute
 compute.AT_ONCE = 4
 from vericite.cli import main
 sys.argv[1:] = ["compute", "bertscore", *sys.argv[1:]]

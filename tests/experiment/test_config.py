@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.experiment.config import Experiment, QuestionsPlan
+from vericite.lab.experiment.config import Experiment, QuestionsPlan
 from vericite.records import Question
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML")

@@ -21,8 +21,8 @@ from server import ScriptedServer, body_of
 
 from vericite.corpus import demo_questions
 from vericite.disk.files import only_one
-from vericite.experiment.config import Experiment
-from vericite.experiment.grid import EXPERIMENT, CellOutcome, Grid
+from vericite.lab.experiment.config import Experiment
+from vericite.lab.experiment.grid import EXPERIMENT, CellOutcome, Grid
 from vericite.llm.chat import estimated_tokens
 from vericite.models.contracts import Judgement, Pair
 from vericite.pipeline.build import build

@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 from server import Answering, Arrival, ScriptedServer, reply
 
 from vericite.corpus import demo_questions
-from vericite.experiment.grid import CELLS, EXPERIMENT
+from vericite.lab.experiment.grid import CELLS, EXPERIMENT
 from vericite.pipeline.runs import RUNS
 from vericite.records import Run, read_jsonl, to_json
 

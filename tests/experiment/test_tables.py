@@ -17,10 +17,10 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import System
 from vericite.evaluate.significance import corrected
-from vericite.experiment.config import Experiment
-from vericite.experiment.grid import Grid
-from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
-from vericite.experiment.tables import LAYOUTS, Layout, RunCell, make_table, read_cells
+from vericite.lab.experiment.config import Experiment
+from vericite.lab.experiment.grid import Grid
+from vericite.lab.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
+from vericite.lab.experiment.tables import LAYOUTS, Layout, RunCell, make_table, read_cells
 from vericite.records import Trimmed, to_json
 
 NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
@@ -216,7 +216,7 @@ def test_folders_without_runs_are_refused(run_cli, tmp_path: Path):
 )
 def test_bundled_experiments_are_valid(path: Path):
     pytest.importorskip("yaml")
-    from vericite.experiment.config import Experiment
+    from vericite.lab.experiment.config import Experiment
 
     experiment = Experiment.load(path)
     assert experiment.name == path.stem and experiment.about

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from vericite.experiment.config import Experiment
-from vericite.experiment.grid import Grid
-from vericite.experiment.tables import Layout
+from vericite.lab.experiment.config import Experiment
+from vericite.lab.experiment.grid import Grid
+from vericite.lab.experiment.tables import Layout
 from vericite.pipeline.runs import RUNS
 from vericite.records import Run, read_jsonl
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from server import Answering, Arrival, ScriptedServer, reply
 
-from vericite.train.examples import AttributionExample, read_examples
+from vericite.lab.train.examples import AttributionExample, read_examples
 
 PAGES = [
     ("Levodopa", ["Levodopa relieves rigidity in Parkinson's disease. ", "It is given with carbidopa."]),

@@ -11,8 +11,8 @@ from ablations import TABLES, Ablations, sets_of
 from made import single_sources
 from vericite.attribution.features import FEATURES
 from vericite.errors import InputError
-from vericite.train.examples import AttributionExample, ExampleSource, as_line
-from vericite.train.set_head import Example, HeadConfig
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
+from vericite.lab.train.set_head import Example, HeadConfig
 
 
 def sets(count: int, seed: int, noise: float) -> list[Example]:

@@ -22,9 +22,9 @@ from vericite.evaluate.calibration import (
     negative_log_likelihood,
     risk_coverage,
 )
+from vericite.lab.train.data import LabelledPair
 from vericite.models import ModelFolder, Pair
 from vericite.models.folder import VERIFIER
-from vericite.train.data import LabelledPair
 from vericite.verify.judging import softmax, temperature_scaled
 
 Floats = NDArray[np.float64]

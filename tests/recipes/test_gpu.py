@@ -22,10 +22,10 @@ from gpu.__main__ import main
 from gpu.arrays import Arrays, write
 from gpu.fit import State, auc, losses, margins, neutral_offset, predict, softmax
 from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, load_base, to_checkpoint
+from vericite.lab.train.data import TOKENIZER
+from vericite.lab.train.fit import label_losses, margin_losses, taught_losses
+from vericite.lab.train.network import CrossEncoder, Shape, load_network, logits_of
 from vericite.models import Encoder, Pair
-from vericite.train.data import TOKENIZER
-from vericite.train.fit import label_losses, margin_losses, taught_losses
-from vericite.train.network import CrossEncoder, Shape, load_network, logits_of
 
 pytestmark = pytest.mark.hf
 

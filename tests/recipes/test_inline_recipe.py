@@ -14,10 +14,10 @@ import pytest
 import made
 from benchmark_modules import benchmark
 from pools import Asked, Pools
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.models.contracts import Judgement, Pair
 from vericite.text.citations import parse_answer
 from vericite.text.terms import terms
-from vericite.train.examples import AttributionExample, ExampleSource, as_line
 
 SOURCES = (
     ExampleSource(id="a", text="Zinc lozenges shortened the common cold by two days in adults."),

@@ -13,10 +13,10 @@ pytest.importorskip("transformers", reason="transformers is in the extra [hf]")
 import torch
 
 from release.teach import open_scorer
+from vericite.lab.train.data import TOKENIZER, FitConfig
+from vericite.lab.train.fit import make_optimizer
+from vericite.lab.train.network import CrossEncoder, Shape, distances, load_network, logits_of, write_tokenizer
 from vericite.models import Encoder, Pair
-from vericite.train.data import TOKENIZER, FitConfig
-from vericite.train.fit import make_optimizer
-from vericite.train.network import CrossEncoder, Shape, distances, load_network, logits_of, write_tokenizer
 
 pytestmark = pytest.mark.hf
 
@@ -96,8 +96,8 @@ def test_packed_it_says_nearly_the_same_alone_and_padded(saved: Path):
     pytest.importorskip("onnx", reason="onnx is in the extra [train]")
     import onnxruntime
 
-    from vericite.train.int8_graph import build
-    from vericite.train.pack import read_safetensors
+    from vericite.lab.train.int8_graph import build
+    from vericite.lab.train.pack import read_safetensors
 
     model = build(read_safetensors(saved / "model.safetensors"), SMALL.num_attention_heads, "classifier", None)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

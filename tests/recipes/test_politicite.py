@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from benchmark_modules import benchmark
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.models.contracts import Judgement, Pair
 from vericite.records import Answer, Evidence, Question
 from vericite.text.citations import parse_answer
 from vericite.text.terms import terms
-from vericite.train.examples import AttributionExample, ExampleSource, as_line
 
 CURES = (("zinc", "colds"), ("iron", "anaemia"), ("iodine", "goitre"), ("folate", "spina bifida"), ("lead", "nothing"))
 

@@ -21,9 +21,9 @@ from release.score import (
 )
 from release.teach import FolderScorer
 from vericite.errors import InputError
+from vericite.lab.train.data import LabelledPair, read_pairs, twin_units
 from vericite.models import ModelFolder, Pair
 from vericite.models.folder import VERIFIER
-from vericite.train.data import LabelledPair, read_pairs, twin_units
 
 Floats = NDArray[np.float64]
 

@@ -16,9 +16,9 @@ from mix.example import Example
 from release import teach as teaching
 from release.teach import AT_ONCE, Together, chosen
 from vericite.errors import InputError
+from vericite.lab.train.data import TOKENIZER, UNLABELLED, LabelledPair, encode_pairs, read_pairs
 from vericite.models import Encoder, Pair
 from vericite.models.folder import VERIFIER, WEIGHTS
-from vericite.train.data import TOKENIZER, UNLABELLED, LabelledPair, encode_pairs, read_pairs
 
 
 def teach(teacher: teaching.Scorer, pairs: list[LabelledPair], out: Path, *weights: float) -> None:
@@ -113,7 +113,7 @@ def test_unlabelled_pairs_are_new_near_and_made_of_the_mix():
 @pytest.mark.hf
 def test_a_loss_is_the_datas_the_teachers_or_parts_of_both():
     torch = pytest.importorskip("torch", reason="torch is in the extra [train]")
-    from vericite.train.fit import label_losses, taught_losses
+    from vericite.lab.train.fit import label_losses, taught_losses
 
     logits = torch.tensor([[1.0, 0.0, -1.0]] * 4)
     own = label_losses(logits, torch.tensor([0, 0, 0, 0]), torch.tensor([False] * 4), 0.0)

@@ -33,11 +33,11 @@ from release.evaluate import (
     show,
 )
 from vericite.errors import InputError
+from vericite.lab.train.data import LabelledPair, read_pairs
+from vericite.lab.train.int8_graph import invariance
 from vericite.models import EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.models.folder import VERIFIER
-from vericite.train.data import LabelledPair, read_pairs
-from vericite.train.int8_graph import invariance
 
 Floats = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, Browser
-from vericite.annotate.page import make_annotation_page
-from vericite.annotate.schemes import load_scheme
-from vericite.annotate.units import units_of
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
+from vericite.lab.annotate.page import make_annotation_page
+from vericite.lab.annotate.schemes import load_scheme
+from vericite.lab.annotate.units import units_of
 from vericite.records import Document
 from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import Page, make_page, write_page

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vericite.errors import InputError
-from vericite.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
 
 
 def example(id: str, **more: Any) -> AttributionExample:

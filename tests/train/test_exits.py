@@ -18,11 +18,11 @@ import onnx
 from test_int8_graph import HEADS, PLACES, VOCABULARY, WIDTH, random_weights, session
 
 from release.exits import Exit, chosen, fitted, main, neutral_odds, seen, verdicts, with_exits
+from vericite.lab.train.int8_graph import build
+from vericite.lab.train.pack import unpacked
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, Pair
 from vericite.models.engine import MAY_EXIT, EncodedInput
 from vericite.models.folder import VERIFIER, ModelCard, ModelFolder
-from vericite.train.int8_graph import build
-from vericite.train.pack import unpacked
 from vericite.verify.judges.bundled import BundledJudge
 
 MODEL = build(random_weights(3, layers=4), HEADS, "classifier", peaks=None)

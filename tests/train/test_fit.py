@@ -20,12 +20,9 @@ import torch
 from safetensors.numpy import load_file
 
 from vericite.errors import InputError
-from vericite.models import Encoder
-from vericite.models.contracts import COLUMNS
-from vericite.models.hf import torch_device
-from vericite.train import fit as fitting
-from vericite.train.data import TOKENIZER, FitConfig, TrainingOrder, size
-from vericite.train.fit import (
+from vericite.lab.train import fit as fitting
+from vericite.lab.train.data import TOKENIZER, FitConfig, TrainingOrder, size
+from vericite.lab.train.fit import (
     TrainingRun,
     label_losses,
     latest_checkpoint,
@@ -34,9 +31,12 @@ from vericite.train.fit import (
     save_checkpoint,
     support,
 )
-from vericite.train.int8_graph import build
-from vericite.train.network import CrossEncoder, Shape, load_network, logits_of
-from vericite.train.pack import read_safetensors
+from vericite.lab.train.int8_graph import build
+from vericite.lab.train.network import CrossEncoder, Shape, load_network, logits_of
+from vericite.lab.train.pack import read_safetensors
+from vericite.models import Encoder
+from vericite.models.contracts import COLUMNS
+from vericite.models.hf import torch_device
 
 SMALL = Shape(30522, 16, 2, 2, 32, 64)
 DRUGS = ("aspirin", "warfarin", "insulin", "metformin", "statins", "zinc")

@@ -108,15 +108,15 @@ def asked(tmp_path: Path, base: Path) -> Callable[..., list[str]]:
 
 
 def cited(*sentences: str, source: str = SENTENCE) -> Any:
-    from vericite.train.examples import ExampleSource
-    from vericite.train.inline import Cited
+    from vericite.lab.train.examples import ExampleSource
+    from vericite.lab.train.inline import Cited
 
     sources = (ExampleSource(id="a", text=source), ExampleSource(id="b", text="Iron does help."))
     return Cited("q", "Does zinc help?", sources, sentences, (1.0,) * len(sentences))
 
 
 def test_asking_uses_the_prompt_of_training(tokenizer: Any):
-    from vericite.train.inline import encoded, prompt_ids
+    from vericite.lab.train.inline import encoded, prompt_ids
 
     question = cited("Yes [1].", "Zinc shortens colds in 12 trials [1].")
     learnt, prompt = encoded(question, tokenizer, 256), prompt_ids(question, tokenizer, 200)
@@ -134,7 +134,7 @@ def test_asking_uses_the_prompt_of_training(tokenizer: Any):
 def test_the_model_gets_the_prompt_of_training_to_answer(
     asked: Callable[..., list[str]], tmp_path: Path, tokenizer: Any, run_cli: Callable[..., Any], monkeypatch: Any
 ):
-    from vericite.train import inline
+    from vericite.lab.train import inline
 
     given: list[list[int]] = []
     monkeypatch.setattr(inline, "generated", lambda front, *_: given.append(front) or "Zinc shortens colds [1].")
@@ -148,7 +148,7 @@ def test_the_model_gets_the_prompt_of_training_to_answer(
 
 
 def test_sources_are_cut_and_the_question_is_not(tokenizer: Any):
-    from vericite.train.inline import SOURCE_LENGTHS, encoded, prompt_ids, prompt_text
+    from vericite.lab.train.inline import SOURCE_LENGTHS, encoded, prompt_ids, prompt_text
 
     question = cited("Zinc helps [1].", source=SENTENCE * 200)
     for most in (200, 300, 400):
@@ -251,7 +251,7 @@ def test_a_question_to_ask_has_one_list_of_sources(
     [("Yes [1].\nZinc helps.", "Yes [1]. Zinc helps."), ("\n\n Yes [1].\n\nQuestion:", "Yes [1]."), ("\n\n", "")],
 )
 def test_an_answer_ends_at_the_first_blank_line(text: str, line: str):
-    from vericite.train.inline import first_paragraph
+    from vericite.lab.train.inline import first_paragraph
 
     assert first_paragraph(text) == line
 
@@ -285,8 +285,8 @@ def test_an_example_counts_by_its_weight(
 
 
 def test_a_sentence_counts_by_its_weight(tokenizer: Any):
-    from vericite.train.examples import AttributionExample, ExampleSource
-    from vericite.train.inline import answers_of, encoded
+    from vericite.lab.train.examples import AttributionExample, ExampleSource
+    from vericite.lab.train.inline import answers_of, encoded
 
     some = [
         AttributionExample(
@@ -322,7 +322,7 @@ def test_another_base_of_the_same_name_is_another_run(
 
 
 def test_the_recipes_config_is_one():
-    from vericite.train.lora import LoraConfig
+    from vericite.lab.train.lora import LoraConfig
 
     config = LoraConfig.read(ROOT / "recipes" / "attribution" / "inline-config.json")
     assert (config.batch, config.steps, config.max_tokens) == (8, 20, 448)

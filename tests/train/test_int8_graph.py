@@ -15,11 +15,11 @@ pytest.importorskip("onnx")
 import onnx
 
 from vericite.errors import ModelCardError
+from vericite.lab.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth, probe
+from vericite.lab.train.pack import unpack, unpacked
 from vericite.models import Engine, Pair
 from vericite.models.folder import VERIFIER, ModelFolder
 from vericite.models.session import open_session
-from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth, probe
-from vericite.train.pack import unpack, unpacked
 
 Array = NDArray[np.float32]
 WIDTH, INNER, HEADS, VOCABULARY, PLACES, LABELS = 32, 64, 4, 100, 48, 3

@@ -160,7 +160,7 @@ def test_an_adapter_is_exported_in_the_format_of_llama_cpp(
     import numpy as np
     from safetensors.numpy import load_file
 
-    from vericite.train.inline import interleaved
+    from vericite.lab.train.inline import interleaved
 
     assert run_cli(*asked("inline", "out")).code == 0
     reader = gguf.GGUFReader(tmp_path / "out" / "adapter.gguf")
@@ -182,8 +182,8 @@ def test_an_adapter_is_exported_in_the_format_of_llama_cpp(
 def test_the_loss_covers_the_answer_only(base: Path):
     from transformers import AutoTokenizer
 
-    from vericite.train.examples import ExampleSource
-    from vericite.train.inline import Cited, encoded
+    from vericite.lab.train.examples import ExampleSource
+    from vericite.lab.train.inline import Cited, encoded
 
     tokenizer = AutoTokenizer.from_pretrained(str(base))
     source = ExampleSource(id="s", text="zinc shortens colds")
@@ -218,7 +218,7 @@ def test_half_precision_applies_to_the_decoder_only(base: Path):
     import torch
 
     from vericite.attribution.decoder import load_decoder
-    from vericite.train.lora import LoraConfig, adapted, trained
+    from vericite.lab.train.lora import LoraConfig, adapted, trained
 
     model = adapted(load_decoder(str(base), causal=True)[0], LoraConfig(precision="bf16"), causal=True)
     assert {weight.dtype for weight in trained(model).values()} == {torch.float32}

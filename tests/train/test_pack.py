@@ -16,11 +16,11 @@ from test_int8_graph import random_weights
 from tokenizers import Tokenizer
 
 from vericite.errors import ModelCardError
+from vericite.lab.train.data import TOKENIZER
+from vericite.lab.train.int8_graph import Weights
+from vericite.lab.train.pack import WORDS, cut_to, read_dynamic
 from vericite.models import Pair
 from vericite.models.folder import EMBEDDER, WEIGHTS
-from vericite.train.data import TOKENIZER
-from vericite.train.int8_graph import Weights
-from vericite.train.pack import WORDS, cut_to, read_dynamic
 from vocabulary import cut, texts_in
 from vocabulary import main as cut_main
 

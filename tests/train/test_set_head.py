@@ -18,9 +18,8 @@ from vericite.attribution import load_attributor
 from vericite.attribution.features import FEATURES
 from vericite.attribution.learned import HEAD, Head, logits_of
 from vericite.errors import InputError, ModelCardError
-from vericite.records import Document
-from vericite.train.examples import AttributionExample, ExampleSource, as_line
-from vericite.train.set_head import (
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
+from vericite.lab.train.set_head import (
     Batch,
     Example,
     HeadConfig,
@@ -33,6 +32,7 @@ from vericite.train.set_head import (
     shared,
     train_head,
 )
+from vericite.records import Document
 
 CONFIG = HeadConfig(members=2, width=4, epochs=15)
 

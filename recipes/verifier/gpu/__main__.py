@@ -33,7 +33,7 @@ def _pool(told: argparse.Namespace) -> None:
 
 def _arrays(told: argparse.Namespace) -> None:
     from gpu.arrays import write
-    from vericite.train.data import TOKENIZER
+    from vericite.lab.train.data import TOKENIZER
 
     write(told.mix, told.pool, told.tokenizer or TOKENIZER, told.language, told.data, told.more)
 
@@ -78,8 +78,8 @@ def _checkpoint(told: argparse.Namespace) -> None:
     from tokenizers import Tokenizer
 
     from gpu.networks import layers_of, to_checkpoint
-    from vericite.train.data import TOKENIZER
-    from vericite.train.network import CrossEncoder, load_network
+    from vericite.lab.train.data import TOKENIZER
+    from vericite.lab.train.network import CrossEncoder, load_network
 
     base = load_network(told.folder)
     weights = load_file(told.weights)

@@ -3,7 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 """One run on a GPU: train, say what the dev files say, judge the rows that others are to learn from.
 
-The losses are those of ``vericite.train.fit``; batches are larger, and nothing waits for the processor. Where a
+The losses are those of ``vericite.lab.train.fit``; batches are larger, and nothing waits for the processor. Where a
 teacher's probabilities are given, ``share`` of a labelled row's loss is the teacher's, and all of another's. An
 encoder's run without a GPU takes hours, so its state is kept as it goes (``State``); begun again, it goes on there.
 """

@@ -3,7 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 """The networks that are trained: a BERT or MPNet in fused form, and a Qwen2 read from a GGUF file.
 
-They compute what ``vericite.train.network`` and transformers do (tests/recipes/test_gpu.py), need nothing but torch and
+They compute what ``vericite.lab.train.network`` and transformers do (tests/recipes/test_gpu.py), need only torch and
 numpy, and run a step in some thirty launches a layer.
 """
 
@@ -134,7 +134,7 @@ EMBEDDED = (
 
 
 def from_checkpoint(held: dict[str, NDArray[Any]], words: NDArray[Any], layers: int) -> dict[str, NDArray[Any]]:
-    """A checkpoint's tensors, by the names of ``vericite.train.network``, under ours and with these words alone."""
+    """A checkpoint's tensors, by the names of ``vericite.lab.train.network``, under ours and with these words alone."""
     found = {ours: held[theirs] for ours, theirs in EMBEDDED if theirs in held}
     found["word"] = held["embeddings.word_embeddings.weight"][words]
     if "encoder.relative_attention_bias.weight" in held:
@@ -186,7 +186,7 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None =
     """
     from safetensors.numpy import load_file
 
-    from vericite.train.network import Shape, from_mpnet
+    from vericite.lab.train.network import Shape, from_mpnet
 
     shape = Shape.read(folder)
     held = {name.removeprefix("bert."): value for name, value in load_file(folder / "model.safetensors").items()}

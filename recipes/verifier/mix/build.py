@@ -37,8 +37,8 @@ from mix.recipe import LICENCES, Harvest, MixConfig, Shelf, blank
 from mix.written import KINDS, Paraphrases
 from mix.written import written as written_claims
 from vericite.errors import UnknownNameError
+from vericite.lab.train.data import UNLABELLED
 from vericite.records import Record, read_jsonl
-from vericite.train.data import UNLABELLED
 
 """The kind of such an example; its label says nothing."""
 

@@ -23,8 +23,8 @@ from mix.guard import Guard, forbidden
 from mix.passages import Rarity, joined
 from mix.recipe import MixConfig, Shelf
 from more.rows import Kept, Row, read_rows
+from vericite.lab.train.data import UNLABELLED
 from vericite.retrieve.local import BM25
-from vericite.train.data import UNLABELLED
 
 SEED = 51
 PASSAGES = 10

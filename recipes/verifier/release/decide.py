@@ -30,9 +30,9 @@ from release.evaluate import AnchorCite, JudgedSet
 from release.score import Score, bootstrapped, plain
 from release.teach import Scorer
 from vericite.errors import InputError, UnknownNameError, VeriCiteError
+from vericite.lab.train.data import Floats, Integers, LabelledPair, read_pairs
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
-from vericite.train.data import Floats, Integers, LabelledPair, read_pairs
 from vericite.verify.judges.bundled import BundledJudge
 
 PROTOCOLS = ("vericite", "default")

@@ -12,9 +12,9 @@ from pydantic import ConfigDict
 
 from release.teach import Scorer
 from vericite.errors import InputError
+from vericite.lab.train.data import Floats, Label, LabelledPair
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Judgement, Pair
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Record, Section, Span, Verdict, read_jsonl
-from vericite.train.data import Floats, Label, LabelledPair
 from vericite.verify.premises import Assembly, Case, Premise, PremisePlan, Sources, Windows
 from vericite.verify.protocol import DEFAULT, get_protocol
 from vericite.verify.verifier import Verifier

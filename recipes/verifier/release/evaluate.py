@@ -28,10 +28,10 @@ from release.score import Score, bootstrapped, plain, score_twins
 from release.teach import Scorer, open_scorer
 from vericite.errors import InputError, VeriCiteError
 from vericite.evaluate.calibration import brier, ece_of_labels
+from vericite.lab.train.data import Floats, Integers, LabelledPair, read_pairs
+from vericite.lab.train.int8_graph import Invariance, invariance
 from vericite.models.contracts import COLUMNS, ENTAILS, Judge, Pair
 from vericite.models.folder import ModelFolder
-from vericite.train.data import Floats, Integers, LabelledPair, read_pairs
-from vericite.train.int8_graph import Invariance, invariance
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judging import softmax, temperature_scaled
 from vericite.verify.protocol import DEFAULT

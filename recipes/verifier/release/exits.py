@@ -33,11 +33,11 @@ from release.documents import SUFFIX, LabelledDocument, read_documents
 from release.documents import verdicts as decided
 from release.teach import by_length
 from vericite.errors import InputError, VeriCiteError
+from vericite.lab.train.data import Floats
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Pair
 from vericite.models.engine import MAY_EXIT, EncodedInput, Encoder, padded
 from vericite.models.folder import ModelFolder
 from vericite.models.session import open_session
-from vericite.train.data import Floats
 from vericite.verify.judges.bundled import BundledJudge
 
 Array = NDArray[np.float32]

@@ -30,8 +30,8 @@ from vericite.evaluate.calibration import (
     negative_log_likelihood,
     risk_coverage,
 )
+from vericite.lab.train.data import Floats, LabelledPair, read_pairs
 from vericite.models.contracts import Pair
-from vericite.train.data import Floats, LabelledPair, read_pairs
 
 
 @dataclass(frozen=True)

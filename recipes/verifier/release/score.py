@@ -2,7 +2,7 @@
 
     python recipes/verifier/release score --model FOLDER --dev DIR [--json FILE]
 
-FOLDER is a checkpoint of ``vericite.train.fit`` or a packed model with its card. DIR holds files of labelled
+FOLDER is a checkpoint of ``vericite.lab.train.fit`` or a packed model with its card. DIR holds files of labelled
 pairs; those with twins get a second table.
 """
 
@@ -35,9 +35,9 @@ from release.documents import SUFFIX, document_probabilities, read_documents
 from release.teach import Scorer, open_scorer
 from vericite.errors import InputError, VeriCiteError
 from vericite.evaluate.resampling import Bootstrap, members
+from vericite.lab.train.data import Floats, Integers, LabelledPair, read_pairs
 from vericite.models.contracts import ENTAILS
 from vericite.records import Rate, RateTally
-from vericite.train.data import Floats, Integers, LabelledPair, read_pairs
 
 DRAWN = Bootstrap(method="percentile", widened=False)
 """What the tables of every release so far were made with; another would make them differ by more than the models."""

@@ -8,8 +8,8 @@
     python recipes/verifier/release teach --teacher DIR [--weight W] [--teacher DIR --weight W ...] --out FILE
         --data FILE [FILE ...] [--take N] [--exclude SOURCE ...] [--exclude-kind KIND ...] [--rest FILE]
 
-A teacher is a checkpoint of ``vericite.train.fit``, or packed, which is three times as fast, and is then asked at its
-card's temperature. Of several, the mean of what they say is taught: unlike ones err on different pairs. OUT gets the
+A teacher is a checkpoint of ``vericite.lab.train.fit``, or packed, which is three times as fast, and is then asked at the
+temperature of its card. Of several, the mean of what they say is taught: unlike ones err on different pairs. OUT gets the
 pairs with its probabilities, ``taught``, beside the labels they have; REST those that are excluded, with their labels
 alone; what was not drawn is in neither. Run again, it goes on behind the last whole line, where the teachers are those
 of ``OUT.manifest.json``.
@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, ModelMissingError, VeriCiteError
+from vericite.lab.train.data import LabelledPair, read_pairs, twin_units
 from vericite.models.contracts import COLUMNS, Pair
 from vericite.models.engine import EncodedInput, Encoder, Engine
 from vericite.models.folder import ModelFolder
-from vericite.train.data import LabelledPair, read_pairs, twin_units
 from vericite.verify.judging import Floats, mean_of, softmax, temperature_scaled
 
 CARD = "card.json"
@@ -91,11 +91,11 @@ class Tempered:
 
 
 class CheckpointScorer:
-    """A checkpoint of ``vericite.train.fit``, in torch."""
+    """A checkpoint of ``vericite.lab.train.fit``, in torch."""
 
     def __init__(self, folder: Path, threads: int = 2, precision: str = "fp32", max_tokens: int = 512) -> None:
-        from vericite.train.fit import set_up
-        from vericite.train.network import load_network, tokenizer_of
+        from vericite.lab.train.fit import set_up
+        from vericite.lab.train.network import load_network, tokenizer_of
 
         set_up(threads)
         self._network = load_network(folder, trained=True).eval()
@@ -104,7 +104,7 @@ class CheckpointScorer:
 
     def probabilities(self, pairs: Sequence[Pair]) -> Floats:
         """Softmax over its outputs."""
-        from vericite.train.network import logits_of
+        from vericite.lab.train.network import logits_of
 
         encoded = self._encoder.encode(pairs)
         values = np.zeros((len(pairs), len(COLUMNS)))

@@ -23,11 +23,11 @@ from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsA
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.annotate.agreement import PeopleAgreement
-    from vericite.annotate.units import Unit
     from vericite.errors import RecordError
     from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
+    from vericite.lab.annotate.agreement import PeopleAgreement
+    from vericite.lab.annotate.units import Unit
 
 annotate = typer.Typer(
     name="annotate",
@@ -77,9 +77,9 @@ def sample(
     Answers without verdicts are checked first. Name a folder with answers.jsonl and verdicts.jsonl to sample those
     verdicts. Keep the sample: it is needed to match and weight the labels.
     """
-    from vericite.annotate.schemes import load_scheme
-    from vericite.annotate.units import draw, units_of
     from vericite.cli.figures import reported
+    from vericite.lab.annotate.schemes import load_scheme
+    from vericite.lab.annotate.units import draw, units_of
 
     problems: list[RecordError] = []
     refuse_unwritable(out)
@@ -111,8 +111,8 @@ def page(
 
     Annotators open it in a browser, enter a name, label with keys or the mouse, and send back the exported file.
     """
-    from vericite.annotate.page import make_annotation_page
-    from vericite.annotate.schemes import load_scheme
+    from vericite.lab.annotate.page import make_annotation_page
+    from vericite.lab.annotate.schemes import load_scheme
     from vericite.reporting.page import Page, write_page
 
     refuse_same(out, sample)
@@ -131,9 +131,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8765,
 ) -> None:
     """Serve a page for each annotator on this machine. Labels are written to disk at once."""
-    from vericite.annotate.page import expect_kind
-    from vericite.annotate.schemes import load_scheme
-    from vericite.annotate.serve import LabelFolder, addresses, make_server
+    from vericite.lab.annotate.page import expect_kind
+    from vericite.lab.annotate.schemes import load_scheme
+    from vericite.lab.annotate.serve import LabelFolder, addresses, make_server
 
     units, asked = _units(sample), load_scheme(scheme)
     expect_kind(units, asked)
@@ -161,11 +161,11 @@ def agreement(
 
     With --sample, labels are checked against the sample, and annotators are compared with its judge. Ties are listed.
     """
-    from vericite.annotate.agreement import people_agreement
-    from vericite.annotate.interchange import read_annotations
-    from vericite.annotate.schemes import load_scheme
     from vericite.cli.figures import print_records, reported
     from vericite.evaluate.resampling import Bootstrap
+    from vericite.lab.annotate.agreement import people_agreement
+    from vericite.lab.annotate.interchange import read_annotations
+    from vericite.lab.annotate.schemes import load_scheme
 
     refuse_both(as_json, as_csv)
     refuse_same(out, *labels, sample)
@@ -236,9 +236,9 @@ def convert(
     out: Annotated[Path | None, typer.Option(help="Write the result here. Default: print it.", metavar="FILE")] = None,
 ) -> None:
     """Convert labels to and from Label Studio or a spreadsheet; units are matched by the ids of the sample."""
-    from vericite.annotate.interchange import read_annotations, written
-    from vericite.annotate.schemes import load_scheme
     from vericite.cli.figures import reported
+    from vericite.lab.annotate.interchange import read_annotations, written
+    from vericite.lab.annotate.schemes import load_scheme
 
     refuse_same(out, sample, *(labels or ()))
     refuse_unwritable(out)
@@ -265,9 +265,9 @@ def by_people(
     Raises:
         InputError: There are too few labels, or they are on other verdicts.
     """
-    from vericite.annotate.agreement import correct_systems
-    from vericite.annotate.interchange import read_annotations
-    from vericite.annotate.schemes import load_scheme
+    from vericite.lab.annotate.agreement import correct_systems
+    from vericite.lab.annotate.interchange import read_annotations
+    from vericite.lab.annotate.schemes import load_scheme
 
     asked = load_scheme(scheme)
     units = {unit.item: unit for unit in _units(sample)}
@@ -298,7 +298,7 @@ def _systems(
 
 def _units(sample: Path) -> list[Unit]:
     """Read the units of a sample; all must be valid, because they weight the labels."""
-    from vericite.annotate.units import read_sample
+    from vericite.lab.annotate.units import read_sample
 
     problems: list[RecordError] = []
     units = read_sample(sample, problems)

@@ -110,17 +110,17 @@ def score(
     as_csv: CsvOption = False,
 ) -> None:
     """Print BioACE's tables as far as the labels of answers allow, and what each missing row needs."""
-    from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
-    from vericite.assess.checkpoint import labeller_of
-    from vericite.assess.completeness import PROMPT as OUR_COMPLETENESS
-    from vericite.assess.mixture import read_mixture
-    from vericite.assess.nuggets import PROMPT as OUR_NUGGETS
-    from vericite.assess.nuggets import load_nugget_embedder
     from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment
     from vericite.disk.fitted import write_fitted
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
+    from vericite.lab.assess.bioace import Choices, answered, assess, read_gold_nuggets
+    from vericite.lab.assess.checkpoint import labeller_of
+    from vericite.lab.assess.completeness import PROMPT as OUR_COMPLETENESS
+    from vericite.lab.assess.mixture import read_mixture
+    from vericite.lab.assess.nuggets import PROMPT as OUR_NUGGETS
+    from vericite.lab.assess.nuggets import load_nugget_embedder
     from vericite.llm import LLM
     from vericite.llm.prompts import Prompt, read_prompt
     from vericite.models import Embedder
@@ -200,13 +200,13 @@ def train_completeness(
 
     A checkpoint needs the extra \[train]. A fifth of the questions is held out to choose the epoch.
     """
-    from vericite.assess.bioace import answered
-    from vericite.assess.completeness import LABELS, train_classifier
-    from vericite.assess.tables import labelled_sentences
     from vericite.cli.figures import reported
     from vericite.disk.fitted import write_fitted
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
+    from vericite.lab.assess.bioace import answered
+    from vericite.lab.assess.completeness import LABELS, train_classifier
+    from vericite.lab.assess.tables import labelled_sentences
     from vericite.models import Embedder
 
     if encoder and decoder:
@@ -218,8 +218,8 @@ def train_completeness(
         examples = labelled_sentences(answered(read.systems, problems))
         if base := encoder or decoder:
             with training_extra("bioace train-completeness"):
-                from vericite.train.labels import LabelConfig, LabelRun, completeness_texts
-                from vericite.train.labels import train_completeness as train_checkpoint
+                from vericite.lab.train.labels import LabelConfig, LabelRun, completeness_texts
+                from vericite.lab.train.labels import train_completeness as train_checkpoint
 
                 present = {label for _, label in examples}
                 labels = tuple(label for label in LABELS if label in present)
@@ -265,7 +265,7 @@ def train_correctness(
 
     labels, problems = read_labels(pairs)
     with reported(problems), training_extra("bioace train-correctness"):
-        from vericite.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
+        from vericite.lab.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
 
         examples = [
             LabelledTexts(label.premise, label.claim, COLUMNS[label.column], str(label.group or label.claim))

@@ -19,9 +19,9 @@ from vericite.cli.score import GoldOption
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
-    from vericite.experiment.compute import Computed
-    from vericite.experiment.estimate import Estimated
-    from vericite.experiment.grid import CellOutcome, Changes, Grid, GridProgress
+    from vericite.lab.experiment.compute import Computed
+    from vericite.lab.experiment.estimate import Estimated
+    from vericite.lab.experiment.grid import CellOutcome, Changes, Grid, GridProgress
 
 
 def run(
@@ -52,8 +52,8 @@ def run(
     the command. If the file has changed, unchanged cells are kept and the changes are listed. `vericite table FOLDER`
     makes the table.
     """
-    from vericite.experiment.config import Experiment
-    from vericite.experiment.grid import Grid
+    from vericite.lab.experiment.config import Experiment
+    from vericite.lab.experiment.grid import Grid
 
     problems: list[RecordError] = []
     named = Experiment.load(experiment, _values(set_))
@@ -143,7 +143,7 @@ def _show_estimates(grid: Grid) -> None:
     from rich.table import Table
 
     from vericite.cli.terminal import Terminal
-    from vericite.experiment.estimate import estimate
+    from vericite.lab.experiment.estimate import estimate
 
     found = estimate(grid)
     table = Table(box=None, pad_edge=False, header_style="")
@@ -195,8 +195,8 @@ def table(
     from vericite.cli.io import clean
     from vericite.disk.files import write_whole
     from vericite.evaluate.resampling import Bootstrap
-    from vericite.experiment.render import FORMS
-    from vericite.experiment.tables import Layout, make_table, read_cells
+    from vericite.lab.experiment.render import FORMS
+    from vericite.lab.experiment.tables import Layout, make_table, read_cells
 
     refuse_unwritable(out)
     problems: list[RecordError] = []
@@ -214,7 +214,7 @@ def _own(runs: list[Path]) -> str:
     import json
 
     from vericite.errors import InputError
-    from vericite.experiment.grid import EXPERIMENT
+    from vericite.lab.experiment.grid import EXPERIMENT
 
     for folder in runs:
         if not folder.is_dir():
@@ -283,7 +283,7 @@ def _computed(
 
     from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.encoders import load_text_encoder
-    from vericite.experiment.compute import answer_folders, compute_features, compute_scores, load_scores
+    from vericite.lab.experiment.compute import answer_folders, compute_features, compute_scores, load_scores
 
     folders = answer_folders(runs)
     if what is Computable.MAUVE_FEATURES:

@@ -17,7 +17,6 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from vericite.assess.tables import FigureRow
 from vericite.cli.io import clean, output, say, say_json
 from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
@@ -27,6 +26,7 @@ from vericite.evaluate.ratings import Agreed, RankCorrelation
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import Figure, Missing, System, counts_zero
 from vericite.evaluate.significance import Comparison
+from vericite.lab.assess.tables import FigureRow
 
 
 @contextmanager

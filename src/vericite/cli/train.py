@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.calibration import CalibrationResult, Target
     from vericite.evaluate.judge_calibration import JudgeCalibration, OwnLabel
+    from vericite.lab.train.made_by_models import Form, MadeCounts
     from vericite.llm import LLM, Settings
     from vericite.records import Rate, Record
-    from vericite.train.made_by_models import Form, MadeCounts
 
 
 train = typer.Typer(
@@ -71,7 +71,7 @@ def fit(
     `manifest.json`.
     """
     with training_extra("train fit"):
-        from vericite.train.fit import FitConfig, RunOptions, train_verifier
+        from vericite.lab.train.fit import FitConfig, RunOptions, train_verifier
 
         changed = {} if seed is None else {"seed": seed}
         options = RunOptions(base, out, examples, epochs, minutes, checkpoint_minutes, resume, device)
@@ -90,7 +90,7 @@ def pack(
 ) -> None:
     """Pack a checkpoint into the 8-bit folder that is shipped."""
     with training_extra("train pack"):
-        from vericite.train.pack import pack as pack_model
+        from vericite.lab.train.pack import pack as pack_model
 
         pack_model(source, tokenizer, card, calibration, destination)
 
@@ -102,8 +102,8 @@ def unpack(
 ) -> None:
     """Convert a packed model back to a checkpoint, for further training."""
     with training_extra("train unpack"):
+        from vericite.lab.train.pack import unpack as unpack_model
         from vericite.models.folder import ModelFolder
-        from vericite.train.pack import unpack as unpack_model
 
         unpack_model(ModelFolder.open(model), out)
 
@@ -141,15 +141,15 @@ def attribution(
 
     if base is not None:
         with training_extra("train attribution --base"):
-            from vericite.train.labels import DecoderRun, train_decoder
-            from vericite.train.lora import LoraConfig
+            from vericite.lab.train.labels import DecoderRun, train_decoder
+            from vericite.lab.train.lora import LoraConfig
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
             with ProgressLine("training", "steps", None).running() as progress:
                 reached = train_decoder(run, with_seed(LoraConfig.read(config), seed), steps_told(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
         return
-    from vericite.train.set_head import HeadConfig, HeadRun, train_head
+    from vericite.lab.train.set_head import HeadConfig, HeadRun, train_head
 
     chosen = with_seed(HeadConfig.read(config), seed)
     progress = ProgressLine("reading", "examples", None)
@@ -185,8 +185,8 @@ def inline(
     from vericite.cli.terminal import ProgressLine
 
     with training_extra("train inline"):
-        from vericite.train.inline import InlineRun, train_inline
-        from vericite.train.lora import LoraConfig
+        from vericite.lab.train.inline import InlineRun, train_inline
+        from vericite.lab.train.lora import LoraConfig
 
         run = InlineRun(base, tuple(data), dev, out, ask, new_tokens, untrained)
         with ProgressLine("training", "steps", None).running() as progress:
@@ -268,8 +268,8 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
     from vericite.cli.terminal import ProgressLine
     from vericite.datasets.registry import source_named
     from vericite.errors import InputError, RecordError
+    from vericite.lab.train.made_by_models import FORMS, Maker, Prompts, items_of, make_examples
     from vericite.llm import LLM
-    from vericite.train.made_by_models import FORMS, Maker, Prompts, items_of, make_examples
     from vericite.verify.judges.registry import load_judge
 
     if (asked.llm is None) != (asked.form == "short"):

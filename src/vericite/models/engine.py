@@ -3,7 +3,7 @@
 """The inference engine: batches by length, all cores, results in input order.
 
 A row's values do not depend on the other rows: the shipped graphs scale each token separately
-(``vericite.train.int8_graph``). So caching, early exit and resuming cannot change a verdict.
+(``vericite.lab.train.int8_graph``). So caching, early exit and resuming cannot change a verdict.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ import tiny_models
 import torch
 import transformers
 
-from vericite.assess.checkpoint import labeller_of
-from vericite.assess.completeness import AnswerSentence
-from vericite.assess.correctness import WindowExample, by_judge
-from vericite.assess.nuggets import load_nugget_embedder
 from vericite.errors import InputError, ModelCardError, UnknownNameError
+from vericite.lab.assess.checkpoint import labeller_of
+from vericite.lab.assess.completeness import AnswerSentence
+from vericite.lab.assess.correctness import WindowExample, by_judge
+from vericite.lab.assess.nuggets import load_nugget_embedder
 from vericite.models import Embedder
 from vericite.verify.judges.registry import load_judge
 
@@ -133,7 +133,7 @@ def test_two_bases_are_refused(run_cli, tmp_path: Path):
 
 
 def test_an_encoder_learns_correctness_and_is_a_judge(bert: Path, tmp_path: Path):
-    from vericite.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
+    from vericite.lab.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
 
     rows = [
         WindowExample("Aspirin lowers fever .", window, correct, str(number))
@@ -169,7 +169,7 @@ def test_correctness_is_trained_on_labelled_pairs_at_the_command_line(bert: Path
 
 
 def test_the_whole_of_a_group_is_held_out():
-    from vericite.train.labels import LabelledTexts, held_out
+    from vericite.lab.train.labels import LabelledTexts, held_out
 
     texts = [LabelledTexts("q", str(number), "required", str(number % 5)) for number in range(20)]
     train, dev = held_out(texts, 0.2, 0)

@@ -23,8 +23,8 @@ from vericite.datasets.registry import describe_data
 from vericite.disk.files import only_one, write_whole
 from vericite.disk.jobs import LOCK, MANIFEST
 from vericite.errors import InputError, RecordError
-from vericite.experiment.config import Cell, Experiment, digest_of, read_chosen
-from vericite.experiment.sharing import Counts, Sharing
+from vericite.lab.experiment.config import Cell, Experiment, digest_of, read_chosen
+from vericite.lab.experiment.sharing import Counts, Sharing
 from vericite.pipeline.build import build, fingerprint, open_search, settings_of
 from vericite.pipeline.runs import RunFolder
 from vericite.verify.judges.registry import expect_judge

@@ -12,10 +12,18 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.assess.completeness import Labeller
-from vericite.assess.mixture import LEAST, StoredMixture, fit_mixture
-from vericite.assess.nuggets import PROMPT, Way, make_nuggets, score_nuggets, similarities, tune_threshold
-from vericite.assess.tables import (
+from vericite.datasets.registry import is_named
+from vericite.errors import InputError, RecordError
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.measure import eval_package
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.scoring import System
+from vericite.evaluate.systems import SYSTEM_ID, read_gold
+from vericite.formats.tracks import is_bank
+from vericite.lab.assess.completeness import Labeller
+from vericite.lab.assess.mixture import LEAST, StoredMixture, fit_mixture
+from vericite.lab.assess.nuggets import PROMPT, Way, make_nuggets, score_nuggets, similarities, tune_threshold
+from vericite.lab.assess.tables import (
     RELEVANT,
     FigureRow,
     SystemAnswer,
@@ -28,14 +36,6 @@ from vericite.assess.tables import (
     sentence_rankings,
     sentence_table,
 )
-from vericite.datasets.registry import is_named
-from vericite.errors import InputError, RecordError
-from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import eval_package
-from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import System
-from vericite.evaluate.systems import SYSTEM_ID, read_gold
-from vericite.formats.tracks import is_bank
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds, Judge

@@ -24,10 +24,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from vericite.errors import ModelCardError, ModelMissingError
+from vericite.lab.train.data import TOKENIZER
+from vericite.lab.train.int8_graph import distance_buckets
 from vericite.models.contracts import COLUMNS
 from vericite.models.engine import EncodedInput
-from vericite.train.data import TOKENIZER
-from vericite.train.int8_graph import distance_buckets
 
 SHIFT = 4
 FIRST, PADDING, LAST, UNKNOWN, MASK = 0, 1, 2, 3, 30526

@@ -28,10 +28,10 @@ from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.formats import AnswerToCheck
+from vericite.lab.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
+from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
-from vericite.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
-from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
 ADAPTER = "adapter"

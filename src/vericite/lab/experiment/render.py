@@ -9,7 +9,7 @@ from io import StringIO
 
 from vericite.evaluate.scoring import signed
 from vericite.evaluate.significance import ALPHA
-from vericite.experiment.tables import Column, Table, TableFigure
+from vericite.lab.experiment.tables import Column, Table, TableFigure
 
 Form = Callable[[Table], str]
 

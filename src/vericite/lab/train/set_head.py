@@ -22,10 +22,10 @@ from vericite.attribution.learned import HEAD, Head, Member, PairRule, chosen, l
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
+from vericite.lab.train.examples import AttributionExample, TrainConfig, read_examples, refuse_shared
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
 from vericite.records import Record, to_json
-from vericite.train.examples import AttributionExample, TrainConfig, read_examples, refuse_shared
 from vericite.verify.judges.bundled import BundledJudge
 
 Floats = NDArray[np.float64]

@@ -26,6 +26,7 @@ from vericite.datasets.entry import Entry
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, RecordError
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, read_prompt
@@ -33,7 +34,6 @@ from vericite.llm.verbatim import VerbatimPrompt, expect_slots
 from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Document, Record
 from vericite.text.citations import parse_answer
-from vericite.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.verify.judging import ask
 
 Form = Literal["long", "short", "sources"]

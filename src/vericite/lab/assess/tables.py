@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.assess.completeness import LABELS, AnswerSentence, Labeller
 from vericite.evaluate.agreement import FEWEST_SYSTEMS, Kendall, Spearman
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
+from vericite.lab.assess.completeness import LABELS, AnswerSentence, Labeller
 from vericite.models.contracts import Judge, Pair
 from vericite.records import SentenceLabel
 from vericite.verify.judging import ask

@@ -18,13 +18,13 @@ from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
-from vericite.annotate.labels import Annotation
-from vericite.annotate.page import make_annotation_page
-from vericite.annotate.schemes import Scheme
-from vericite.annotate.units import Unit
 from vericite.disk.files import NotWritten, only_one, write_whole
 from vericite.disk.jobs import Lines
 from vericite.errors import InputError
+from vericite.lab.annotate.labels import Annotation
+from vericite.lab.annotate.page import make_annotation_page
+from vericite.lab.annotate.schemes import Scheme
+from vericite.lab.annotate.units import Unit
 
 HOST = "127.0.0.1"
 KEYS = "keys.json"

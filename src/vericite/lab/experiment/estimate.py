@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vericite.errors import EntrezError, InputError
-from vericite.experiment.sharing import answer_key
+from vericite.lab.experiment.sharing import answer_key
 from vericite.llm.chat import estimated_tokens
 from vericite.pipeline.build import settings_of
 from vericite.pipeline.runs import RUNS
 from vericite.records import Evidence, Question, Run, number_jsonl
 
 if TYPE_CHECKING:
-    from vericite.experiment.config import Cell
-    from vericite.experiment.grid import Grid
+    from vericite.lab.experiment.config import Cell
+    from vericite.lab.experiment.grid import Grid
     from vericite.llm import ChatRequest
     from vericite.pipeline.search import Search
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from vericite.annotate.labels import Annotation
-from vericite.annotate.schemes import Scheme
-from vericite.annotate.units import Unit
 from vericite.errors import InputError
+from vericite.lab.annotate.labels import Annotation
+from vericite.lab.annotate.schemes import Scheme
+from vericite.lab.annotate.units import Unit
 from vericite.records import SourceText
 from vericite.reporting.data import ScriptOffsets
 from vericite.reporting.page import ELEMENTS, PageParts, rendered
@@ -48,7 +48,7 @@ def make_annotation_page(
         "saved": [annotation.model_dump(mode="json") for annotation in saved or ()],
         "items": [_blinded(unit) for unit in units],
     }
-    own = "vericite.annotate"
+    own = "vericite.lab.annotate"
     parts = PageParts(((own, "annotate.css"),), (ELEMENTS, (own, "annotate.js")), asks=saved is not None)
     return rendered(own, "annotate.html.j2", parts, values, title=title or scheme.title)
 

@@ -28,7 +28,7 @@ from torch.optim import AdamW
 
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
-from vericite.train.examples import TrainConfig
+from vericite.lab.train.examples import TrainConfig
 
 CHECKPOINT = "checkpoint"
 

@@ -14,9 +14,6 @@ from re import findall
 
 import numpy as np
 
-from vericite.annotate.labels import Adjudication, Annotation, adjudicate, support
-from vericite.annotate.schemes import Scheme
-from vericite.annotate.units import Unit, units_of
 from vericite.errors import InputError
 from vericite.evaluate.agreement import CategoryF1, CohenKappa, FleissKappa, KrippendorffAlpha
 from vericite.evaluate.correction import (
@@ -29,6 +26,9 @@ from vericite.evaluate.correction import (
 from vericite.evaluate.ratings import Agreed, Rating, agree
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
+from vericite.lab.annotate.labels import Adjudication, Annotation, adjudicate, support
+from vericite.lab.annotate.schemes import Scheme
+from vericite.lab.annotate.units import Unit, units_of
 
 JUDGE = "judge"
 

@@ -26,10 +26,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
-from vericite.assess.checkpoint import CARD as COMPLETENESS
-from vericite.assess.checkpoint import CompletenessCard, decoder_ids
-from vericite.assess.completeness import AnswerSentence, asked_hash
-from vericite.assess.correctness import WindowExample
 from vericite.attribution.decoder import (
     ADAPTER,
     CARD,
@@ -43,13 +39,17 @@ from vericite.attribution.decoder import (
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
+from vericite.lab.assess.checkpoint import CARD as COMPLETENESS
+from vericite.lab.assess.checkpoint import CompletenessCard, decoder_ids
+from vericite.lab.assess.completeness import AnswerSentence, asked_hash
+from vericite.lab.assess.correctness import WindowExample
+from vericite.lab.train.examples import AttributionExample, read_examples, refuse_shared
+from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
+from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config
 from vericite.network.access import offline_by_environment
 from vericite.records import SentenceLabel
-from vericite.train.examples import AttributionExample, read_examples, refuse_shared
-from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
-from vericite.train.set_head import HeadFigures, best_threshold, cited_by, figures
 
 SOURCES = 5
 PREDICTIONS = "dev-predictions.jsonl"

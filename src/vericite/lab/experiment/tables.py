@@ -25,10 +25,10 @@ from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems, scored_by
 from vericite.evaluate.significance import Comparison, corrected
 from vericite.evaluate.systems import read_system
-from vericite.experiment.grid import EXPERIMENT, folders_of
+from vericite.lab.experiment.grid import EXPERIMENT, folders_of
 from vericite.records import Answer, Record, first_problem
 
-LAYOUTS = files("vericite.experiment") / "layouts"
+LAYOUTS = files("vericite.lab.experiment") / "layouts"
 
 
 class Column(Record):

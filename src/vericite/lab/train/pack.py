@@ -3,7 +3,7 @@
 # pyright: reportArgumentType=false, reportMissingImports=false
 """Pack an encoder into the folder that VeriCite ships (8-bit graph, tokenizer, card), and unpack one.
 
-SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it, or the 8-bit ONNX
+SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.lab.train.fit`` writes it, or the 8-bit ONNX
 graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json lies next to it. TOKENIZER may be a
 reduced copy of that one (``recipes/search/vocabulary.py``); the rows of the missing words are then left out.
 CALIBRATION holds documents. Their sentences, paired at random, show which channels have large activations.
@@ -26,12 +26,12 @@ from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
 from vericite.errors import InputError, ModelCardError
+from vericite.lab.train.int8_graph import BITS, GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
 from vericite.models.contracts import COLUMNS
 from vericite.models.folder import ModelFolder
 from vericite.models.session import open_session
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
-from vericite.train.int8_graph import BITS, GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
 
 Array = NDArray[np.float32]
 WORDS, PLACES, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
@@ -43,14 +43,14 @@ POOLS: dict[str, Head] = {"mean": "mean-pool", "first": "first-pool"}
 def read_safetensors(path: Path) -> Weights:
     """Read the weights of a BERT from a safetensors file, without the prefix of a model with a head.
 
-    The weights of an MPNet get a BERT's names (``vericite.train.network``).
+    The weights of an MPNet get a BERT's names (``vericite.lab.train.network``).
     """
     from safetensors.numpy import load_file
 
     held = load_file(path)
     if any(name.startswith("mpnet.") for name in held):
         # This imports torch, which is not needed to pack a BERT.
-        from vericite.train.network import from_mpnet
+        from vericite.lab.train.network import from_mpnet
 
         held = from_mpnet(held)
     held = {name.removeprefix("bert."): value for name, value in held.items()}

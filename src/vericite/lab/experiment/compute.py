@@ -28,7 +28,7 @@ from vericite.evaluate.encoders import EmbedsTokens, best_overlap, load_token_en
 from vericite.evaluate.items import Item, ModelScores
 from vericite.evaluate.measures.answer_text import prose
 from vericite.evaluate.systems import named_file, read_gold, read_system
-from vericite.experiment.grid import EXPERIMENT, folders_of
+from vericite.lab.experiment.grid import EXPERIMENT, folders_of
 from vericite.models.contracts import ENTAILS, Judgement, Pair, ledger_of
 from vericite.records import Document, Gold
 from vericite.retrieve.vectors import FILE as VECTORS

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vericite.assess.completeness import (
+from vericite.disk.fitted import read_fitted
+from vericite.errors import InputError, MissingExtraError
+from vericite.lab.assess.completeness import (
     PROMPT,
     AnswerSentence,
     ByClassifier,
@@ -24,8 +26,6 @@ from vericite.assess.completeness import (
     asked_hash,
     read_classifier,
 )
-from vericite.disk.fitted import read_fitted
-from vericite.errors import InputError, MissingExtraError
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds

@@ -12,11 +12,11 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from vericite.annotate.labels import Annotation, usable
-from vericite.annotate.schemes import Scheme
-from vericite.annotate.units import Unit
 from vericite.errors import InputError, RecordError
 from vericite.formats.tables import TABLES, table_rows
+from vericite.lab.annotate.labels import Annotation, usable
+from vericite.lab.annotate.schemes import Scheme
+from vericite.lab.annotate.units import Unit
 from vericite.records import first_problem, number_jsonl
 
 FORMS = ("jsonl", "csv", "label-studio", "label-studio-config")

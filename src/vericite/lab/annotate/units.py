@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from vericite.annotate.schemes import Of
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
+from vericite.lab.annotate.schemes import Of
 from vericite.records import Z95, FloatMap, Names, Record, SourceText, StatementVerdict, Verdict, number_jsonl
 from vericite.records.base import FrozenDict
 

@@ -38,10 +38,7 @@ from torch.optim import AdamW, Optimizer
 
 from vericite.disk.files import only_one
 from vericite.errors import InputError
-from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
-from vericite.models.engine import Encoder
-from vericite.models.hf import torch_device
-from vericite.train.data import (
+from vericite.lab.train.data import (
     TOKENIZER,
     Batch,
     EncodedPair,
@@ -53,7 +50,10 @@ from vericite.train.data import (
     size,
     twin_units,
 )
-from vericite.train.network import CrossEncoder, load_network, padded, tokenizer_of, write_tokenizer
+from vericite.lab.train.network import CrossEncoder, load_network, padded, tokenizer_of, write_tokenizer
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.models.engine import Encoder
+from vericite.models.hf import torch_device
 from vericite.version import __version__
 
 PREFIX = "checkpoint-"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import ConfigDict, Field
 
-from vericite.annotate.schemes import Scheme
-from vericite.annotate.units import Unit
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.ratings import Rating
+from vericite.lab.annotate.schemes import Scheme
+from vericite.lab.annotate.units import Unit
 from vericite.records import FloatMap, Record
 from vericite.records.base import FrozenDict
 

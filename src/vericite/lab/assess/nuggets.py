@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.assess.mixture import StoredMixture
 from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.measure import eval_package
+from vericite.lab.assess.mixture import StoredMixture
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt

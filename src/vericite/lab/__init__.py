@@ -1,0 +1,1 @@
+"""The lab: experiments, assessment as in BioACE, labels by people, training. It imports the product only."""
