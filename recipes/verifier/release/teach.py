@@ -12,7 +12,8 @@ A teacher is a checkpoint of ``vericite.lab.train.fit``, or packed, which is thr
 the temperature of its card. Of several, the mean of what they say is taught: unlike ones err on different pairs. OUT
 gets the pairs with its probabilities, ``taught``, beside the labels they have; REST those that are excluded, with
 their labels alone; what was not drawn is in neither. Run again, it goes on behind the last whole line, where the
-teachers are those of ``OUT.manifest.json``."""
+teachers are those of ``OUT.manifest.json``.
+"""
 
 from __future__ import annotations
 
