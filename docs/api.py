@@ -39,10 +39,12 @@ version 1.0 on, a public name is first deprecated: it works for at least one min
 
 SETTINGS_HEAD = """# Settings
 
-All settings of a run, by section. Each can be given with `--set NAME=VALUE` (a list with commas, nothing for no value),
-in a file for `--plan`, for a whole project in `vericite.toml`, in Python as a field of `Plan`, and those marked
-*request* in the `plan` of a request to the service. Common ones also have an option. `vericite settings COMMAND` lists
-them with their present values.
+All settings of a run, by section. Each can be given with `--set NAME=VALUE`, in a file for `--plan`, for a whole
+project in `vericite.toml`, in Python as a field of `Plan`, and those marked *request* in the `plan` of a request to the
+service. Common ones also have an option. `vericite settings COMMAND` lists them with their present values.
+
+With `--set`, the values of a list are separated by commas, and a value that has a comma is put in double quotes:
+`--set 'search.mesh="Diabetes Mellitus, Type 2",Asthma'`. An empty value, as in `--set search.k=`, means none.
 
 This page is made by `docs/api.py` from `src/vericite/pipeline/plan.py`.
 """

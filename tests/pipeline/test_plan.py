@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from vericite.generate.demonstrations import build_pool
 from vericite.generate.language_model import AskingGenerator
 from vericite.pipeline.build import build, open_search, protocol_of, settings_of
 from vericite.pipeline.plan import SECTIONS, STARTING_POINTS, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
-from vericite.pipeline.setting import fields_of
+from vericite.pipeline.setting import fields_of, write_value
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.rewrite import Trigger
 from vericite.serve.bodies import CHANGEABLE, PlanBody
@@ -235,7 +236,12 @@ def test_every_setting_is_listed_with_what_it_means(run_cli):
         ("search.candidates=many", "search.candidates can have"),
         ("search.candidates=0", "search.candidates can have"),
         ("search.by=magic", "bm25"),
-        ("repair.rounds=2", "setting"),
+        ("repair.rounds=2", "a setting that this command reads, one of search, llm"),
+        ("search.best=5", "Write search.relevance_top"),
+        ("search.k=none", "For no value write search.k="),
+        ("search.mesh=Diabetes Mellitus, Type 2", '"Diabetes Mellitus, Type 2"'),
+        ('search.journals="Lancet', "quote"),
+        ("search.journals=,", "no empty value"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(run_cli, given: str, expected: str):
@@ -247,22 +253,53 @@ def test_a_setting_that_cannot_be_used_is_named(run_cli, given: str, expected: s
 def test_a_setting_is_read_as_it_is_written(data: st.DataObject):
     chosen = data.draw(
         st.fixed_dictionaries(
-            {"search.journals": st.lists(st.sampled_from(["Lancet", "BMJ", "Ann. Int. Med."]), max_size=3).map(tuple)}
+            {
+                "search.journals": st.lists(
+                    st.sampled_from(["Lancet", "Drug, Healthcare and Safety", '"Q", 1', "1-5"]), max_size=3
+                ).map(tuple)
+            }
             | {"search.k": st.none() | st.integers(1, 99), "search.coverage": st.floats(0, 1)}
             | {"answer.contexts": st.lists(st.integers(1, 9), unique=True, max_size=4).map(tuple)}
             | {"check.aids": st.none() | st.booleans(), "search.corpus": st.sampled_from(["demo", "5", "true", "a=b"])}
         )
     )
 
-    def written(value: object) -> str:
-        if isinstance(value, tuple):
-            return ",".join(map(str, value))
-        return "" if value is None else str(value)
-
-    plan = Plan().assigned([f"{name}={written(value)}" for name, value in chosen.items()])
+    plan = Plan().assigned([f"{name}={write_value(value)}" for name, value in chosen.items()])
     for name, value in chosen.items():
         section, _, field = name.partition(".")
         assert getattr(getattr(plan, section), field) == value
+
+
+def test_a_list_that_is_set_twice_holds_all_values_and_no_value_empties_it():
+    given = ['search.mesh="Diabetes Mellitus, Type 2"', "search.mesh=Asthma"]
+    assert Plan().assigned(given).search.mesh == ("Diabetes Mellitus, Type 2", "Asthma")
+    assert Plan().assigned([*given, "search.mesh="]).search.mesh == ()
+    assert Plan().assigned(["search.k=2", "search.k=3"]).search.k == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("plan.toml", "[answer]\nanswer_at = 0.5\n", "answer.min_answer_probability"),
+        ("plan.toml", "[search]\nrernk = 'none'\n", "perhaps for 'rerank'"),
+        ("plan.toml", "[search]\nyear_from = 2020-01-01\n", "search.year_from"),
+        ("plan.json", "[" * 100_000, "plan.json"),
+        ("plan.yaml", "a: &a [*a]\n", "values that are no settings"),
+    ],
+)
+def test_a_file_with_a_wrong_setting_is_refused_with_the_next_step(tmp_path: Path, name: str, text: str, found: str):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=re.escape(found)):
+        Plan.load(tmp_path / name)
+
+
+def test_settings_are_written_as_toml_where_the_file_is_named_so(run_cli, tmp_path: Path):
+    file = tmp_path / "vericite.toml"
+    heading = 'search.mesh="Diabetes Mellitus, Type 2"'
+    assert run_cli("settings", "ask", "--set", heading, "--set", "check.aids=false", "--out", str(file)).code == 0
+    plan = Plan.load(file)
+    assert plan.search.mesh == ("Diabetes Mellitus, Type 2",) and plan.check.aids is False
+    assert plan == Plan().changed({"search": {"mesh": plan.search.mesh}, "check": {"aids": False}})
 
 
 def test_a_new_field_of_a_plan_is_an_option_a_setting_and_a_request_field_at_once():

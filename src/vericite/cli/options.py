@@ -15,6 +15,14 @@ def complete_protocol(incomplete: str) -> list[str]:
     return [name for name in protocol_names() if name.startswith(incomplete)]
 
 
+def complete_setting(incomplete: str) -> list[str]:
+    """Names of settings with the sign that follows, for the shell."""
+    from vericite.pipeline.plan import Plan
+    from vericite.pipeline.setting import fields_of
+
+    return [f"{field.path}=" for field in fields_of(Plan) if field.path.startswith(incomplete)]
+
+
 def complete_judge(incomplete: str) -> list[str]:
     """Names of judges, for the shell."""
     from vericite.verify.judges.registry import judge_names

@@ -11,7 +11,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from vericite.cli.io import note
-from vericite.cli.options import complete_judge, complete_protocol
+from vericite.cli.options import complete_judge, complete_protocol, complete_setting
 from vericite.pipeline.plan import SECTIONS, Plan, changed_by, project_file, project_settings, usual_plan
 from vericite.pipeline.setting import SettingField, fields_of
 
@@ -33,6 +33,7 @@ SetOption = Annotated[
         "--set",
         help="Any other setting, as in llm.timeout=60; can be repeated. `vericite settings` lists them.",
         metavar="NAME=VALUE",
+        autocompletion=complete_setting,
         rich_help_panel=_FILES,
     ),
 ]
@@ -122,7 +123,7 @@ def _option(name: str, field: SettingField, defaults: Plan) -> inspect.Parameter
     info = typer.Option(
         *([field.setting.option] if field.setting.option else []),
         # Square brackets are markup for those who print help.
-        help=field.help.replace("[", "\\["),
+        help=(field.help + " Can be repeated." * field.is_list).replace("[", "\\["),
         metavar=field.setting.metavar,
         min=low,
         max=high,

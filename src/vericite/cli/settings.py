@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,12 +13,22 @@ from vericite.cli.options import JsonOption
 from vericite.cli.plans import PlanOption, SetOption, option_of, plan_of, sections_of
 from vericite.cli.refusals import refuse_unwritable
 from vericite.pipeline.plan import SECTIONS, Plan
-from vericite.pipeline.setting import SettingField, fields_of
+from vericite.pipeline.setting import SettingField, fields_of, write_value
+
+_COMMANDS = tuple(name for name in SECTIONS if name != "export")
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in _COMMANDS if name.startswith(incomplete)]
 
 
 def settings(
     command: Annotated[
-        str, typer.Argument(help="ask, search, check, attribute, repair, demonstrations or attribution-data.")
+        str,
+        typer.Argument(
+            help="ask, search, check, attribute, repair, demonstrations or attribution-data.",
+            autocompletion=_complete,
+        ),
     ] = "ask",
     plan: PlanOption = None,
     assigned: SetOption = None,
@@ -34,9 +44,8 @@ def settings(
     """
     from vericite.errors import UnknownNameError
 
-    known = [name for name in SECTIONS if name != "export"]
-    if command not in known:
-        raise UnknownNameError("command with settings", command, known)
+    if command not in _COMMANDS:
+        raise UnknownNameError("command with settings", command, _COMMANDS)
     refuse_unwritable(out)
     made, sections = plan_of(command, plan, assigned), sections_of(command)
     if out is not None:
@@ -55,19 +64,10 @@ def _list(plan: Plan, sections: tuple[str, ...]) -> None:
 
     console = Terminal()
     for field in fields_of(Plan, sections):
-        value = _shown(getattr(getattr(plan, field.section), field.name))
+        value = write_value(getattr(getattr(plan, field.section), field.name)) or "(none)"
         console.print(Text.assemble((field.path, "bold"), " = ", value, (_also(field), "dim")))
         console.print(Padding(Text(field.help), (0, 0, 0, 4)))
     say(f"{sum(1 for _ in fields_of(Plan, sections))} settings; change one with --set NAME=VALUE")
-
-
-def _shown(value: Any) -> str:
-    """A value as ``--set`` takes it."""
-    if value is None:
-        return "(none)"
-    if isinstance(value, tuple):
-        return ",".join(map(str, value)) or "(none)"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _also(field: SettingField) -> str:

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 from vericite.disk.files import write_whole
 from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.setting import Setting, parse_assignments
+from vericite.pipeline.setting import RENAMED, Setting, parse_assignments
 from vericite.records import Record, first_problem
 from vericite.retrieve import CANDIDATES, MIN_COVERAGE, MIN_RELEVANCE
 
@@ -130,17 +130,17 @@ class SearchPlan(Record):
     year_to: Annotated[int | None, Setting("--to", _FILTER, by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or earlier."
     )
-    journals: Annotated[tuple[str, ...], Setting("--journal", _FILTER, by_request=True)] = Field(
-        default=(), description="Only documents of these journals; can be repeated."
+    journals: Annotated[tuple[str, ...], Setting("--journal", _FILTER, "NAME", by_request=True)] = Field(
+        default=(), description="Only documents of these journals."
     )
-    mesh: Annotated[tuple[str, ...], Setting("--mesh", _FILTER, by_request=True)] = Field(
-        default=(), description="Only documents with one of these MeSH headings; can be repeated."
+    mesh: Annotated[tuple[str, ...], Setting("--mesh", _FILTER, "HEADING", by_request=True)] = Field(
+        default=(), description="Only documents with one of these MeSH headings."
     )
-    publication_types: Annotated[tuple[str, ...], Setting("--type", _FILTER, by_request=True)] = Field(
-        default=(), description="Only documents of these publication types; can be repeated."
+    publication_types: Annotated[tuple[str, ...], Setting("--type", _FILTER, "TYPE", by_request=True)] = Field(
+        default=(), description="Only documents of these publication types."
     )
-    languages: Annotated[tuple[str, ...], Setting("--language", _FILTER, by_request=True)] = Field(
-        default=(), description="Only documents in these languages, as codes such as eng; can be repeated."
+    languages: Annotated[tuple[str, ...], Setting("--language", _FILTER, "CODE", by_request=True)] = Field(
+        default=(), description="Only documents in these languages, as codes such as eng."
     )
     retracted: Annotated[bool | None, Setting("--retracted/--not-retracted", _FILTER)] = Field(
         default=None, description="Only retracted documents, or only others. Default: both."
@@ -230,7 +230,7 @@ class AnswerPlan(Record):
         "file.",
     )
     rationale: Annotated[bool, Setting("--rationale", _ASK, by_request=True)] = Field(
-        default=False, description="Let the model reason step by step, and check each step (needs --llm)."
+        default=False, description="Let the model reason step by step, and check each step (needs a language model)."
     )
     contexts: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Setting(by_request=True)] = Field(
         default=(),
@@ -465,14 +465,23 @@ class Plan(Record):
         for section, values in fields.items():
             known = dumped.get(section)
             dumped[section] = {**known, **values} if isinstance(known, dict) and isinstance(values, Mapping) else values
+        sections = ", ".join(Plan.model_fields)
+        wanted = f"expected a plan with the sections {sections}; found"
+        place = f" {where}" if where else ""
         try:
-            return Plan.model_validate_json(json.dumps(dumped))
+            # Dates of TOML and YAML become texts, which no field but a text can be.
+            return Plan.model_validate_json(json.dumps(dumped, default=str))
         except ValidationError as error:
-            field, problem = first_problem(error)
-            sections = ", ".join(Plan.model_fields)
-            raise InputError(
-                f"expected a plan with the sections {sections}; found {field} {where}: {problem}. Correct that field."
-            ) from None
+            field, problem = first_problem(error, Plan)
+            section, _, name = (field or "").partition(".")
+            new = RENAMED.get(name, "")
+            if new.startswith(f"{section}."):
+                problem, step = "expected its new name", f"Write {new}."
+            else:
+                step = "Correct that field."
+            raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. {step}") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"{wanted}{place} values that are no settings: {error}") from None
 
     def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Plan:
         """Return a copy with fields set by texts such as ``search.candidates=50``, as in ``--set``.
@@ -483,13 +492,16 @@ class Plan(Record):
         return self.changed(parse_assignments(Plan, texts, sections or tuple(Plan.model_fields)), "in --set")
 
     def dump(self, path: Path, sections: tuple[str, ...] | None = None) -> None:
-        """Write the plan as JSON, or only some of its sections.
+        """Write the plan, or only some of its sections: as TOML if the file's name ends so, else as JSON.
+
+        TOML has no word for no value; settings without one are left out.
 
         Raises:
             InputError: The file cannot be written.
         """
-        text = json.dumps(self.as_json(sections), indent=2, ensure_ascii=False) + "\n"
-        write_whole(path, [text])
+        values = self.as_json(sections)
+        json_text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        write_whole(path, [_as_toml(values) if path.suffix == ".toml" else json_text])
 
     def as_json(self, sections: tuple[str, ...] | None = None) -> dict[str, Any]:
         """Convert the plan, or some of its sections, to plain values."""
@@ -583,13 +595,23 @@ def read_settings(path: Path) -> Mapping[str, Any]:
         found = _read_toml(text) if path.suffix == ".toml" else _read_yaml(text) if _is_yaml(path) else json.loads(text)
     except OSError as error:
         raise InputError(f"expected a file of settings; found {path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"expected a plan in JSON, TOML or YAML; found in {path}: {error}") from None
     if not isinstance(found, Mapping):
         raise InputError(
             f"expected a plan with the sections {', '.join(Plan.model_fields)}; found {path}: {found!r:.40}"
         )
     return found  # pyright: ignore[reportUnknownVariableType]
+
+
+def _as_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """Plain values as TOML, whose texts, numbers and lists are written as in JSON with ASCII alone."""
+    tables = (
+        f"[{section}]\n"
+        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value is not None)
+        for section, values in sections.items()
+    )
+    return "\n".join(tables)
 
 
 def _is_yaml(path: Path) -> bool:

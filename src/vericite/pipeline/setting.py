@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args, get_origin
 
@@ -92,26 +93,56 @@ def fields_of(plan: type[BaseModel], sections: tuple[str, ...] | None = None) ->
 def parse_assignments(plan: type[BaseModel], texts: list[str], sections: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Parse assignments such as ``search.candidates=50``; return the values by section and field.
 
-    The items of a list are separated by commas. An empty text after ``=`` is None or an empty list.
+    The last text counts; a list holds the values of all of them. An empty text after ``=`` is None or an empty list.
 
     Raises:
         InputError: A text names no field, or the value has another type.
     """
-    fields = {field.path: field for field in fields_of(plan, sections)}
     found: dict[str, dict[str, Any]] = {}
     for text in texts:
         path, sign, value = text.partition("=")
-        path = path.strip()
         if not sign:
             raise InputError(f"expected --set as in search.candidates=50; found {text[:80]!r}")
-        if path not in fields:
-            ends = [known for known in fields if known.partition(".")[2] == path]
-            if ends:
-                raise InputError(f"expected --set with a section; found {path!r}. Write {' or '.join(ends)}")
-            raise UnknownNameError("setting", path[:80], fields)
-        field = fields[path]
-        found.setdefault(field.section, {})[field.name] = parse_value(field, value.strip())
+        field = _field_named(plan, path.strip(), sections)
+        read = parse_value(field, value.strip())
+        values = found.setdefault(field.section, {})
+        values[field.name] = (*values.get(field.name, ()), *read) if field.is_list and read else read
     return found
+
+
+def _field_named(plan: type[BaseModel], path: str, sections: tuple[str, ...]) -> SettingField:
+    every = {field.path: field for field in fields_of(plan)}
+    fields = {path: field for path, field in every.items() if field.section in sections}
+    if path in fields:
+        return fields[path]
+    if path in every:
+        raise InputError(
+            f"expected --set with a setting that this command reads, one of {', '.join(sections)}; found {path!r}"
+        )
+    if ends := [known for known in fields if known.partition(".")[2] == path]:
+        raise InputError(f"expected --set with a section; found {path!r}. Write {' or '.join(ends)}")
+    raise unknown_setting(path, fields)
+
+
+def unknown_setting(path: str, known: Iterable[str]) -> InputError:
+    """Return the error for an unknown setting: with its new name if there is one, else the section's settings."""
+    known = tuple(known)
+    section, name = path.rpartition(".")[::2]
+    new = RENAMED.get(name)
+    if new in known and section in ("", new.partition(".")[0]):
+        return InputError(f"expected the setting {new}; found its old name {path!r}. Write {new}")
+    near = [other for other in known if other.startswith(f"{section}.")]
+    return UnknownNameError("setting", path[:80], near or known)
+
+
+RENAMED = {
+    "answer_at": "answer.min_answer_probability",
+    "best": "search.relevance_top",
+    "context": "answer.contexts",
+    "fewest": "answer.min_shots",
+    "near": "answer.max_similarity",
+}
+"""Names that settings had, for messages about files that still use them."""
 
 
 def parse_value(field: SettingField, text: str) -> Any:
@@ -125,17 +156,37 @@ def parse_value(field: SettingField, text: str) -> Any:
     kind: Any = get_args(field.info.annotation)[0] if field.is_list else field.info.annotation
     reader = TypeAdapter[Any](kind)
     try:
-        read = tuple(map(reader.validate_strings, _parts(text))) if field.is_list else reader.validate_strings(text)
+        read = reader.validate_strings
+        value = tuple(map(read, _parts(field, text))) if field.is_list else read(text)
         # With the field's own bounds and those of its section.
-        made = field.kind.model_validate({field.name: read})
+        made = field.kind.model_validate({field.name: value})
     except ValidationError as error:
         _, problem = first_problem(error)
-        raise InputError(f"expected a value that {field.path} can have; found {text[:80]!r}: {problem}") from None
+        step = f". For no value write {field.path}=" if field.is_optional else ""
+        raise InputError(f"expected a value that {field.path} can have; found {text[:80]!r}: {problem}{step}") from None
     return getattr(made, field.name)
 
 
-def _parts(text: str) -> list[str]:
-    """Split a list; ``1-5`` stands for five numbers."""
+def write_value(value: Any) -> str:
+    """Return a value as ``parse_value`` reads it."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ",".join(_quoted(str(part)) for part in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"]|^\s|\s$', text) else text
+
+
+def _parts(field: SettingField, text: str) -> list[str]:
+    """Split a list at its commas; a value with a comma is in quotes, as in CSV.
+
+    In a list of numbers ``1-5`` stands for five numbers.
+    """
+    if get_args(field.info.annotation)[0] is str:
+        return _texts(field, text)
     found: list[str] = []
     for part in (part.strip() for part in text.split(",")):
         numbers = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", part)
@@ -144,6 +195,26 @@ def _parts(text: str) -> list[str]:
         else:
             found.append(part)
     return found
+
+
+def _texts(field: SettingField, text: str) -> list[str]:
+    try:
+        (parts,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise InputError(
+            f"expected texts that {field.path} can have, with quotes around a whole value; found {text[:80]!r}"
+        ) from None
+    # Names of journals and headings have such commas themselves: "Diabetes Mellitus, Type 2" is one heading.
+    if re.search(r",\s", re.sub(r'"(?:[^"]|"")*"', "", text)):
+        example = next(part for part in csv.reader([text]))
+        raise InputError(
+            f"expected several values of {field.path} without a space after the comma, and a value with a comma in "
+            f"quotes; found {text[:80]!r}. Write {write_value(tuple(part.strip() for part in example))} or "
+            f"{_quoted(text)}"
+        )
+    if not all(part.strip() for part in parts):
+        raise InputError(f"expected no empty value of {field.path}; found {text[:80]!r}")
+    return [part.strip() for part in parts]
 
 
 def request_fields(plan: type[BaseModel]) -> Mapping[str, dict[str, SettingField]]:
