@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from vericite.errors import InputError, RecordError, expect_type
+from vericite.errors import InputError, RecordError, expect_many, expect_type
 from vericite.formats.objects import as_answer, as_documents
 from vericite.pipeline.check import check, parsed
 from vericite.pipeline.plan import Plan, usual_plan
@@ -404,6 +404,8 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
     """
     from vericite.datasets.registry import source_named
 
+    expect_type(name, str, "a data set's name and file, as in bioasq:FILE", "Give them as one text")
+    expect_type(kind, str, "a kind of record, such as questions", "Give its name as a text")
     source = source_named(name)
     problems: list[RecordError] = []
     records = list(source.records(source.kind_named(kind), problems))
@@ -459,6 +461,9 @@ def calibrate(
     from vericite.evaluate.calibration import target_of
     from vericite.evaluate.judge_calibration import base_of, calibrate_judge, keep, place_of, read_labels
 
+    expect_type(
+        judge, str, "a judge's name, such as bundled", "A function cannot be calibrated: it has no name to keep"
+    )
     place = None if name is None else place_of(name)
     pairs, problems = read_labels(Path(labels))
     _raise_first(problems)
@@ -576,6 +581,7 @@ def _items(given: Iterable[object]) -> Iterator[object]:
     if isinstance(given, Answer | CheckedAnswer | Run):
         yield given
     else:
+        expect_many(given, "a file, or a list of answers, verdicts or runs")
         yield from given
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache, wraps
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import FunctionType, MethodType
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from vericite.errors import InputError, PluginError, UnknownNameError
+from pydantic import ValidationError
+
+from vericite.errors import InputError, PluginError, UnknownNameError, VeriCiteError
 
 T = TypeVar("T")
+G = TypeVar("G")
 
 
 class Plugin(NamedTuple):
@@ -115,17 +121,67 @@ class Registry(Mapping[str, T], Generic[T]):
             if isinstance(self._kept, type):
                 if not isinstance(found, self._kept):
                     raise TypeError(f"expected {self._kept.__name__}; found {type(found).__name__}")
-                return found
-            return found if self._kept is None else self._kept(found)
+                return self._guarded(entry.name, found)
+            return self._guarded(entry.name, found if self._kept is None else self._kept(found))
         except InputError:
             raise
         except Exception as error:  # another package may raise anything
             raise self.broken(entry.name, f"{type(error).__name__}: {error}") from error
 
+    def guard_methods(self, name: str, thing: G, *methods: str) -> G:
+        """Guard these methods of an object that a plugin made; one that has fixed slots is left as it is."""
+        own: dict[str, Any] = getattr(thing, "__dict__", {})
+        for method in methods:
+            if hasattr(thing, "__dict__") and method not in own and callable(found := getattr(thing, method, None)):
+                # Not setattr: the object may be a frozen dataclass.
+                object.__setattr__(thing, method, self._guard(name, found))
+        return thing
+
+    def _guarded(self, name: str, thing: Any) -> Any:
+        """Return a plugin's thing, with functions that raise ``PluginError`` in place of errors that nothing expects.
+
+        Guarded are the functions in the fields of a dataclass, the methods that a class defines, and a function itself.
+        Other things are returned as they are.
+        """
+        if isinstance(thing, type):
+            for key, value in list(vars(cast("type[Any]", thing)).items()):
+                if isinstance(value, FunctionType) and not key.startswith("__"):
+                    setattr(cast("type[Any]", thing), key, self._guard(name, value))
+            return cast("type[Any]", thing)
+        if is_dataclass(thing):
+            values = {field.name: getattr(thing, field.name) for field in fields(thing) if field.init}
+            changed = {key: self._guard(name, value) for key, value in values.items() if callable(value)}
+            return cast("Any", replace)(thing, **changed)
+        return self._guard(name, thing) if isinstance(thing, FunctionType | MethodType) else thing
+
+    def _guard(self, name: str, function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def called(*args: Any, **options: Any) -> Any:
+            with self._errors(name):
+                found = function(*args, **options)
+            return self._each(name, cast("Iterator[Any]", found)) if isinstance(found, Iterator) else found
+
+        return called
+
+    def _each(self, name: str, items: Iterator[Any]) -> Iterator[Any]:
+        with self._errors(name):
+            yield from items
+
+    @contextmanager
+    def _errors(self, name: str) -> Generator[None]:
+        try:
+            yield
+        # Errors that readers may raise about their input, by contract.
+        except (VeriCiteError, ValidationError, OSError):
+            raise
+        except Exception as error:  # another package may raise anything
+            raise self.broken(name, f"{type(error).__name__}: {error}") from error
+
     def broken(self, name: str, found: str) -> PluginError:
         """The error about a plugin that cannot be used."""
         entry = self._entries[name]
+        article = "an" if self.kind[:1] in "aeiou" else "a"
         return PluginError(
-            f"expected a {self.kind} from the entry point {entry.name} = {entry.value} of {_package(entry)}; "
+            f"expected {article} {self.kind} from the entry point {entry.name} = {entry.value} of {_package(entry)}; "
             f"found {found}. See docs/extending.md, or tell its authors."
         )

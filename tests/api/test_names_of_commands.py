@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,20 @@ def test_a_store_is_opened(tmp_path: Path):
     assert [document.id for document in store.get(["1"]).documents] == ["1"] and not store.verify()
     with pytest.raises(InputError):
         vericite.open_corpus(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: vericite.convert(3), "a list of answers"),  # pyright: ignore[reportArgumentType]
+        (lambda: vericite.convert({"id": "a", "answer": "Zinc helps."}), "Put a single one in a list"),
+        (lambda: vericite.score(None), "a list of answers"),  # pyright: ignore[reportArgumentType]
+        (lambda: vericite.read_dataset(Path("bioasq.json")), "bioasq:FILE"),  # pyright: ignore[reportArgumentType]
+        (lambda: vericite.calibrate(ROOT / "examples/labels.jsonl", coverage=5), "a coverage between 0 and 1; found 5"),
+        (lambda: vericite.calibrate(ROOT / "examples/labels.jsonl", lambda premise, claim: True), "a judge's name"),  # pyright: ignore[reportArgumentType]
+        (lambda: vericite.Plan().changed({"check": {"judge": print}}), "an object of the type builtin"),
+    ],
+)
+def test_values_of_a_wrong_kind_are_refused_with_what_is_expected(call: Callable[[], object], expected: str):
+    with pytest.raises(vericite.InputError, match=expected):
+        call()

@@ -106,3 +106,93 @@ def test_an_unknown_name_is_no_key(tmp_path: Path):
     assert things.get("three") is None and "three" not in things and list(things) == ["two", "one"]
     with pytest.raises(KeyError):
         things["three"]
+
+
+RAISING = """
+from dataclasses import dataclass
+
+from vericite.attribution.attributor import Attributor
+from vericite.attribution.registry import Kind
+from vericite.corpus.sources.files import SourceForm
+from vericite.datasets.entry import DataSet, each_row
+from vericite.evaluate.measures.measure import Measure
+from vericite.formats import Format
+from vericite.records import Document
+
+
+def boom(*given):
+    raise KeyError("boom")
+
+
+def late(file):
+    yield 1, Document.from_text("1", "A text.")
+    boom()
+
+
+class Answerer:
+    signature = "raising"
+    generate = boom
+
+
+class Raising(Attributor):
+    signature = "raising"
+
+    def find(self, answers):
+        yield boom()
+
+
+@dataclass(frozen=True, repr=False)
+class Words(Measure):
+    \"\"\"Words.\"\"\"
+
+    name = "RaisingWords"
+    family = "answers"
+    needs = ("answer",)
+
+    def parts(self, item):
+        boom()
+
+
+judge = boom
+retriever = lambda text: boom
+answerer = lambda plan: Answerer()
+attributor = Kind("raises", lambda text, protocol, settings: Raising())
+answers = Format("raises", boom, lambda fields: "raising" in fields)
+documents = SourceForm("raises", late, lambda file: file.head.startswith(b"RAISING"))
+questions = DataSet("raising", "Raising", "none", ("questions",), "{}", "nowhere", "CC0", each_row(boom))
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "thing", "words"),
+    [
+        ("judges", "raising", "judge", ["check", "ANSWERS", "--judge", "raising"]),
+        ("retrievers", "raising", "retriever", ["search", "What helps?", "--corpus", "raising:x"]),
+        ("answerers", "raising", "answerer", ["ask", "What helps?", "--set", "answer.answerer=raising"]),
+        ("attributors", "raising", "attributor", ["attribute", "ANSWERS", "--by", "raising"]),
+        ("measures", "RaisingWords", "Words", ["score", "ANSWERS", "-m", "RaisingWords"]),
+        ("answer_formats", "raising", "answers", ["check", "RECORDS", "--format", "raising"]),
+        ("answer_formats", "raising", "answers", ["check", "RECORDS"]),
+        ("document_sources", "raising", "documents", ["search", "What helps?", "--corpus", "DOCUMENTS"]),
+        ("datasets", "raising", "questions", ["search", "--batch", "raising:RECORDS"]),
+    ],
+)
+def test_a_plugin_that_raises_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_cli, group: str, name: str, thing: str, words: list[str]
+):
+    install(tmp_path, "raiser", RAISING, f"[vericite.{group}]\n{name} = raiser:{thing}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    files = {
+        "ANSWERS": '{"id": "a", "answer": "Zinc helps [1].", "documents": [{"text": "Zinc helps."}]}\n',
+        "RECORDS": '{"raising": 1}\n',
+        "DOCUMENTS": "RAISING\n",
+    }
+    for file, text in files.items():
+        (tmp_path / file).with_suffix(".jsonl" if file != "DOCUMENTS" else ".house").write_text(text)
+    places = {file: str(next(tmp_path.glob(f"{file}.*"))) for file in files}
+    words = [re.sub("|".join(files), lambda found: places[found[0]], word) for word in words]
+    printed = run_cli(*words)
+    told = " ".join(printed.err.split())
+    sys.modules.pop("raiser", None)
+    assert printed.code == 3 and "Traceback" not in told
+    assert f"from the entry point {name} = raiser:{thing} of raiser 1.0; found KeyError: 'boom'" in told

@@ -393,4 +393,5 @@ def load_attributor(name: str, protocol: Protocol | None = None, settings: Setti
     if bool(rest) != bool(found.takes) or (colon and not rest):
         expected = f"{kind}:{found.takes}" if found.takes else kind
         raise InputError(f"expected {expected}; found {name!r}. {found.summary[:1].upper()}{found.summary[1:]}.")
-    return found.make(rest, protocol, settings or Settings())
+    made = found.make(rest, protocol, settings or Settings())
+    return made if kind in ATTRIBUTORS.own else ATTRIBUTORS.guard_methods(kind, made, "find")

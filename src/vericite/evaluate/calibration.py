@@ -254,10 +254,13 @@ def target_of(coverage: float | None, risk: float | None) -> Target:
     """Return the target of the threshold; a coverage unless a risk is given.
 
     Raises:
-        InputError: Both are given.
+        InputError: Both are given, or one is not a share.
     """
     if coverage is not None and risk is not None:
         raise InputError("expected one target for the threshold, --coverage or --risk; found both. Give one of them.")
+    for name, share in (("coverage", coverage), ("risk", risk)):
+        if share is not None and not 0 <= share <= 1:
+            raise InputError(f"expected a {name} between 0 and 1; found {share:g}")
     return Target(risk=risk) if coverage is None else Target(coverage)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vericite.errors import InputError
+from vericite.errors import VeriCiteError
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import Generator
 from vericite.models.embedder import Embedder, Reranker
@@ -42,13 +42,13 @@ def load_answerer(name: str, plan: AnswerPlan) -> Generator:
     try:
         made = make(plan)
         whole = callable(made.generate) and isinstance(made.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    except InputError:
+    except VeriCiteError:
         raise
     except Exception as error:  # another package may raise anything
         raise ANSWERERS.broken(name, f"{type(error).__name__}: {error}") from error
     if not whole:
         raise ANSWERERS.broken(name, "its signature is not text, or its generate not a method")
-    return made
+    return ANSWERERS.guard_methods(name, made, "generate", "generate_many")
 
 
 def extractive(min_answer_probability: float | None = None) -> ExtractiveGenerator:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from datetime import date, time
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
@@ -469,8 +470,7 @@ class Plan(Record):
         wanted = f"expected a plan with the sections {sections}; found"
         place = f" {where}" if where else ""
         try:
-            # Dates of TOML and YAML become texts, which no field but a text can be.
-            return Plan.model_validate_json(json.dumps(dumped, default=str))
+            return Plan.model_validate_json(json.dumps(dumped, default=_text_of))
         except ValidationError as error:
             field, problem = first_problem(error, Plan)
             section, _, name = (field or "").partition(".")
@@ -602,6 +602,17 @@ def read_settings(path: Path) -> Mapping[str, Any]:
             f"expected a plan with the sections {', '.join(Plan.model_fields)}; found {path}: {found!r:.40}"
         )
     return found  # pyright: ignore[reportUnknownVariableType]
+
+
+def _text_of(value: object) -> str:
+    """A path, or a date that TOML or YAML made of a text, as text.
+
+    Raises:
+        TypeError: It is something else, which no setting can be.
+    """
+    if isinstance(value, PurePath | date | time):
+        return str(value)
+    raise TypeError(f"an object of the type {type(value).__name__}")
 
 
 def _as_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeGuard, cast
 
-from vericite.errors import InputError
 from vericite.formats.objects import as_documents
 from vericite.records import Evidence, Question
 from vericite.registry import Registry
@@ -54,17 +53,11 @@ def load_retriever(name: str, text: str) -> Retriever:
         UnknownNameError: There is none.
         PluginError: It cannot be loaded, or makes no retriever.
     """
-    make = RETRIEVERS.named(name)
-    try:
-        made = make(text)
-    except InputError:
-        raise
-    except Exception as error:  # another package may raise anything
-        raise RETRIEVERS.broken(name, f"{type(error).__name__}: {error}") from error
+    made = RETRIEVERS.named(name)(text)
+    if not is_retriever(made) and callable(made):
+        made = FunctionRetriever(cast("RetrieverFunction", made))
     if is_retriever(made):
-        return made
-    if callable(made):
-        return FunctionRetriever(cast("RetrieverFunction", made))
+        return RETRIEVERS.guard_methods(name, made, "retrieve")
     raise RETRIEVERS.broken(name, f"{type(made).__name__}, which is no function of a question and k")
 
 

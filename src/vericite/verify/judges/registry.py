@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, UnknownNameError, VeriCiteError
 from vericite.llm import Settings
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
@@ -317,7 +317,7 @@ def _from_plugin(name: str, rest: str, settings: Settings) -> Judge:
         judge = as_judge(make(rest, settings))
         assert judge is not None and not isinstance(judge, str)
         whole = callable(judge.judge) and isinstance(judge.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    except InputError:
+    except VeriCiteError:
         raise
     except Exception as error:  # another package may raise anything
         raise JUDGES.broken(name, f"{type(error).__name__}: {error}") from error
