@@ -224,7 +224,7 @@ def test_evidence_is_trimmed_to_the_budget(server: ScriptedServer, llm: Callable
     answer = RationaleGenerator(llm(), budget=4000).generate(QUESTION, long)
     assert [it.document for it in answer.trimmed] == ["d2"]
     failed = RationaleGenerator(llm(), budget=1600).generate(QUESTION, long)
-    assert "raise the budget" in (failed.failed or "")
+    assert "raise answer.window" in (failed.failed or "")
     assert len(server.arrivals) == 1
 
 

@@ -278,7 +278,7 @@ class Maker:
         gold = list(item.gold)[:SOURCES]
         chosen = gold + draw.sample(others, min(len(others), SOURCES - len(gold)))
         draw.shuffle(chosen)
-        places = tuple(place for place, place in enumerate(chosen) if place in gold)
+        places = tuple(place for place, source in enumerate(chosen) if source in gold)
         return item._replace(sources=tuple(item.sources[place] for place in chosen), gold=places)
 
     def _entailed(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
