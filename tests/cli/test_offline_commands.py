@@ -115,7 +115,7 @@ def test_a_bucket_elsewhere_is_refused_with_the_next_step(run_cli, plain_environ
     printed = run_cli("--offline", *given)
     assert printed.code == 2
     assert "as offline is set; found s3://some-bucket" in printed.err
-    assert "leave out --offline" in printed.err
+    assert "omit --offline" in printed.err
 
 
 def test_a_bucket_on_this_machine_is_read_offline(run_cli, bucket: Any, monkeypatch: pytest.MonkeyPatch):

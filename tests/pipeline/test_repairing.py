@@ -252,7 +252,7 @@ def test_verdicts_on_another_text_are_refused():
 
 
 def test_protocols_that_judge_whatever_was_retrieved_are_refused():
-    with pytest.raises(InputError, match="judges what is cited"):
+    with pytest.raises(InputError, match="judges cited documents"):
         Repairer("reason-verify", "lexical")
     with pytest.raises(InputError, match="1 round"):
         repairer(rounds=0)
