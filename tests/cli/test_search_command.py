@@ -107,7 +107,7 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
         ([QUESTION, "--from", "2010"], "expected a store for conditions"),
         ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
-        ([QUESTION, "--run", "nowhere/out.trec"], "make the folder first"),
+        ([QUESTION, "--run", "nowhere/out.trec"], "Create the folder first"),
         ([QUESTION, "--run", "out.trec", "--tag", "two words"], "expected --tag to be one word"),
     ],
 )
