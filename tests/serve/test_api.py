@@ -87,6 +87,9 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         ("/v1/ask", {"question": "a", "plan": {"answer": {"llm": "http://10.0.0.1/v1#x"}}}, "found 'llm'"),
         ("/v1/ask", {"question": "a", "plan": {"check": {"judge": "hf:/etc"}}}, "found 'judge'"),
         ("/v1/ask", {"question": "a", "plan": {"search": {"rerank": "hf:x"}}}, "plan.search.rerank"),
+        ("/v1/ask", {"question": "a", "plan": {"search": {"k": 51}}}, "plan.search.k to be at most 50"),
+        ("/v1/ask", {"question": "a", "plan": {"answer": {"contexts": [1, 51]}}}, "plan.answer.contexts to be at most"),
+        ("/v1/repair", {**BODY, "plan": {"repair": {"rounds": 11}}}, "plan.repair.rounds to be at most 10"),
         ("/v1/ask", {"question": "a", "plan": {"check": {"protocol": "nonsense"}}}, "protocol"),
         ("/v1/search", {"query": "a", "documents": [SOURCE], "plan": {"search": {"by": "rrf-4"}}}, "plan.search.by"),
         (
@@ -255,3 +258,11 @@ def test_openapi_describes_the_replies(server):
         if kind == "application/json":
             schema = {**content[kind]["schema"], "components": document["components"]}
             jsonschema.validate(reply.json(), schema)
+
+
+def test_openapi_states_what_a_request_may_set(server):
+    sections = server.get("/openapi.json").json()["components"]["schemas"]["PlanBody"]["properties"]
+    k, contexts = sections["search"]["properties"]["k"], sections["answer"]["properties"]["contexts"]
+    assert k["anyOf"][0]["maximum"] == 50 and contexts["items"]["maximum"] == 50
+    assert sections["search"]["properties"]["by"]["enum"] == [None, "bm25", "dense", "hybrid", "late"]
+    assert "llm" not in sections["answer"]["properties"] and "judge" not in sections["check"]["properties"]

@@ -68,7 +68,7 @@ class SearchPlan(Record):
         'documents: JSONL {"id", "title"?, "text"}. "oracle:CORPUS" gives each question its gold documents from there; '
         '"abstracts:FILE" takes only the abstracts of full-text articles; "none" gives no documents.',
     )
-    k: Annotated[int | None, Setting("--k", _FIND, by_request=True)] = Field(
+    k: Annotated[int | None, Setting("--k", _FIND, by_request=True, request_most=50)] = Field(
         default=None,
         ge=1,
         le=ALL_GOLD,
@@ -86,7 +86,7 @@ class SearchPlan(Record):
     rerank: Annotated[str, Setting(by_request=True, request_values=("bundled", "none"))] = Field(
         default="bundled", description="Reranker: bundled, medcpt, bge, hf:CHECKPOINT or none."
     )
-    candidates: Annotated[int, Setting(by_request=True)] = Field(
+    candidates: Annotated[int, Setting(by_request=True, request_most=200)] = Field(
         default=CANDIDATES, ge=1, description="Number of documents to rerank."
     )
     rewrite: str = Field(
@@ -233,7 +233,7 @@ class AnswerPlan(Record):
     rationale: Annotated[bool, Setting("--rationale", _ASK, by_request=True)] = Field(
         default=False, description="Let the model reason step by step, and check each step (needs a language model)."
     )
-    contexts: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Setting(by_request=True)] = Field(
+    contexts: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Setting(by_request=True, request_most=50)] = Field(
         default=(),
         description="Numbers of documents to check a rationale's steps against, such as 1,3,5; the last one counts "
         "for the run. Default: 5.",
@@ -408,7 +408,7 @@ class RepairPlan(Record):
         description="Where to look for documents that support a sentence when its own sources do not: demo, pubmed, a "
         "store or a file. ask uses its own corpus.",
     )
-    rounds: Annotated[int, Setting(by_request=True)] = Field(
+    rounds: Annotated[int, Setting(by_request=True, request_most=10)] = Field(
         default=2, ge=1, description="Maximum rounds of repairing and checking again."
     )
     drop_uncited: Annotated[bool, Setting(by_request=True)] = Field(

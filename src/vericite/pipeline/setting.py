@@ -25,6 +25,7 @@ class Setting:
         metavar: What help shows in place of the type.
         by_request: Whether a request to the service may set it. Never for what names files, addresses or models.
         request_values: The values that a request may give; empty for all.
+        request_most: The largest number that a request may give.
     """
 
     option: str = ""
@@ -32,6 +33,7 @@ class Setting:
     metavar: str | None = None
     by_request: bool = False
     request_values: tuple[str, ...] = ()
+    request_most: int | None = None
 
 
 class SettingField(NamedTuple):
@@ -209,8 +211,8 @@ def _texts(field: SettingField, text: str) -> list[str]:
         example = next(part for part in csv.reader([text]))
         raise InputError(
             f"expected several values of {field.path} without a space after the comma, and a value with a comma in "
-            f"quotes; found {text[:80]!r}. Write {write_value(tuple(part.strip() for part in example))} or "
-            f"{_quoted(text)}"
+            f"quotes; found {text[:80]!r}. Write --set '{field.path}={write_value(tuple(map(str.strip, example)))}' or "
+            f"--set '{field.path}={_quoted(text)}'"
         )
     if not all(part.strip() for part in parts):
         raise InputError(f"expected no empty value of {field.path}; found {text[:80]!r}")

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from vericite.errors import InputError
 from vericite.pipeline.plan import Plan
-from vericite.pipeline.setting import request_fields
+from vericite.pipeline.setting import SettingField, request_fields
 from vericite.records import Answer, Change, CheckedAnswer, Document, Evidence, Record, first_problem
 
 CHANGEABLE = request_fields(Plan)
@@ -43,7 +43,26 @@ def _schema(section: str) -> WithJsonSchema:
     for name, field in CHANGEABLE[section].items():
         if field.setting.request_values:
             properties[name]["enum"] = [*([None] if field.is_optional else []), *field.setting.request_values]
+        if field.setting.request_most is not None:
+            _bound(properties[name], field.setting.request_most)
     return WithJsonSchema({"type": "object", "properties": properties, "additionalProperties": False})
+
+
+def _bound(schema: dict[str, Any], most: int) -> None:
+    """Give the number in a field's schema a maximum."""
+    for part in (schema, *schema.get("anyOf", ()), schema.get("items", {})):
+        if part.get("type") == "integer":
+            part["maximum"] = most
+
+
+def _expect_allowed(field: SettingField, value: Any) -> None:
+    """Refuse a value that a plan may have, but a request may not."""
+    values, most = field.setting.request_values, field.setting.request_most
+    if values and value is not None and value not in values:
+        raise InputError(f"expected plan.{field.path} to be one of {', '.join(values)}; found another")
+    numbers = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if most is not None and any(isinstance(number, int | float) and number > most for number in numbers):
+        raise InputError(f"expected plan.{field.path} to be at most {most}; found more")
 
 
 class PlanBody(Record):
@@ -68,9 +87,7 @@ class PlanBody(Record):
                     raise InputError(
                         f"expected the fields of plan.{section} to be among {allowed}; found {name[:60]!r}"
                     )
-                values = CHANGEABLE[section][name].setting.request_values
-                if values and value is not None and value not in values:
-                    raise InputError(f"expected plan.{section}.{name} to be one of {', '.join(values)}; found another")
+                _expect_allowed(CHANGEABLE[section][name], value)
         return base.changed({section: fields for section, fields in changes.items() if fields}, "in plan")
 
 

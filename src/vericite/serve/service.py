@@ -375,8 +375,6 @@ class Service:
             if body.model not in self.offer.models:
                 raise UnknownNameError("model", body.model[:100], [*self.offer.models, "none"])
             plan = plan.changed({"answer": {"llm": self.offer.models[body.model]}})
-        if plan.search.depth() > 50 or plan.search.candidates > 200:
-            raise InputError("expected plan.search with k of at most 50 and candidates of at most 200; found more")
         return plan
 
     def _documents(self, given: Sequence[SourceBody]) -> tuple[Document, ...]:
