@@ -83,7 +83,7 @@ def generator(row: str, llm: LLM, pool: Pool, vectors: Vectors, given: argparse.
 
 def carry_out(row: str, given: argparse.Namespace, llm: LLM, questions: list[Question]) -> Path:
     """A row's run, kept."""
-    vectors = Vectors.beside(given.pool, Embedder.shared())
+    vectors = Vectors.next_to(given.pool, Embedder.shared())
     pool = decontaminate(Pool.read(given.pool)[0], questions, vectors)
     search, _ = open_search(SearchPlan(corpus=str(given.corpus)))
     checker = RationaleChecker() if ROWS[row][0] == "rationale" else None

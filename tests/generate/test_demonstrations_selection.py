@@ -306,9 +306,9 @@ def test_vectors_are_computed_once_and_stored_next_to_the_pool(tmp_path):
     pool = Pool.of([exemplar(f"e{place}", WORDS[place]) for place in range(4)], path)
     question = Question(id="q", text="zinc or not")
     first, second = WordEmbedder(), WordEmbedder()
-    PoolSelector(pool, Selection("similar"), vectors=Vectors.beside(path, first)).choose(question)
+    PoolSelector(pool, Selection("similar"), vectors=Vectors.next_to(path, first)).choose(question)
     assert first.seen == ["zinc", "copper", "aspirin", "statins", "zinc or not"]
-    again = Vectors.beside(path, second)
+    again = Vectors.next_to(path, second)
     decontaminate(pool, [question], again)
     PoolSelector(pool, Selection("similar"), vectors=again).choose(question)
     assert second.seen == ["zinc or not"]
@@ -318,16 +318,16 @@ def test_vectors_are_computed_once_and_stored_next_to_the_pool(tmp_path):
 
 def test_vectors_of_another_embedder_or_in_a_damaged_file_are_computed_again(tmp_path, caplog):
     path = tmp_path / "pool.jsonl"
-    Vectors.beside(path, WordEmbedder()).of(["zinc"], keep=True)
+    Vectors.next_to(path, WordEmbedder()).of(["zinc"], keep=True)
     other = WordEmbedder()
     other.signature = "words.v2"
-    Vectors.beside(path, other).of(["zinc"], keep=True)
+    Vectors.next_to(path, other).of(["zinc"], keep=True)
     assert other.seen == ["zinc"]
     file = path.with_name("pool.jsonl.vectors.npz")
     for content in (b"", b"no archive", file.read_bytes()[:-30]):
         file.write_bytes(content)
         again = WordEmbedder()
-        Vectors.beside(path, again).of(["zinc"], keep=True)
+        Vectors.next_to(path, again).of(["zinc"], keep=True)
         assert again.seen == ["zinc"]
     assert "damaged" in caplog.text
     assert not list(tmp_path.glob("*.partial"))

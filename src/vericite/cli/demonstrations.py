@@ -242,7 +242,7 @@ def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[st
         "signature": pool.signature,
     }
     if asked:
-        vectors = Vectors.beside(pool.path, Embedder.shared())
+        vectors = Vectors.next_to(pool.path, Embedder.shared())
         left = decontaminate(pool, asked, vectors, NEAR if near is None else near)
         facts["removed"] = asdict(left.removed[-1])
         facts["left"] = len(left)

@@ -335,7 +335,7 @@ def read_systems(
     locations: Sequence[Path],
     problems: list[RecordError],
     gold: Path | None = None,
-    beside: Mapping[str, Path] | None = None,
+    side_files: Mapping[str, Path] | None = None,
     documents: Iterable[Document] = (),
     names: Sequence[str] = (),
     columns: str | None = None,
@@ -350,7 +350,7 @@ def read_systems(
         locations: Locations of systems, as for ``read_system``.
         problems: Lines that cannot be used are added here, even if an error is raised later.
         gold: The gold file.
-        beside: Files that accompany the answers, if there is a single system.
+        side_files: Files that accompany the answers, if there is a single system.
         documents: Documents that answers cite by PMID, DOI or address.
         names: Names of the systems. Default: see ``system_names``.
         columns: The roles of the columns in tables of answers, as for ``answers_in``.
@@ -367,7 +367,7 @@ def read_systems(
     library = tuple(documents)
     systems: list[System] = []
     for location, name in zip(locations, names or system_names(locations), strict=True):
-        given = read_system(location, dict(beside or {}), library, problems, columns)
+        given = read_system(location, dict(side_files or {}), library, problems, columns)
         problems += given.strays(known)
         before = f"{name}/" if names or len(locations) > 1 else ""
         # Gold with the file's own ids belongs to the unsplit file.
@@ -395,7 +395,7 @@ def _first_ids(ids: Collection[str]) -> str:
 
 def read_system(
     location: Path,
-    beside: dict[str, Path],
+    side_files: dict[str, Path],
     documents: Iterable[Document] = (),
     problems: list[RecordError] | None = None,
     columns: str | None = None,
@@ -406,7 +406,7 @@ def read_system(
         location: A file of answers in any format, of runs or of verdicts; a TREC run; a folder with ``answers.jsonl``
             and optionally ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl`` and
             ``features.npz``; or a folder of runs, as written by ``ask --save``.
-        beside: Files in other places, by kind.
+        side_files: Files in other places, by kind.
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Lines that cannot be used are added here, even if an error is raised later.
         columns: The roles of the columns in a table of answers.
@@ -419,7 +419,7 @@ def read_system(
         STANDARD_INPUT.keep()
     given = SystemFiles(problems=[] if problems is None else problems, columns=columns)
     before = len(given.problems)
-    files = dict(beside)
+    files = dict(side_files)
     if is_named(str(location)):
         _read_data_set(source_named(str(location)), given, documents)
     elif location.is_dir():

@@ -273,7 +273,7 @@ def _demonstrations(
     path = Path(plan.pool)
     pool, wrong = Pool.read(path)
     problems.extend(wrong)
-    vectors = Vectors.beside(path, Embedder.shared())
+    vectors = Vectors.next_to(path, Embedder.shared())
     near = NEAR if plan.max_similarity is None else plan.max_similarity
     clean = decontaminate(pool, questions, vectors, near)
     selection = Selection(

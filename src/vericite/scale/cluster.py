@@ -91,7 +91,7 @@ class Workers:
             InputError: There is no such cluster, or VeriCite is offline.
         """
         if self.address == LOCAL:
-            # On loopback, as Ray does on other systems: whoever reaches a cluster can run anything on it.
+            # On loopback, as Ray does on other systems: anyone who reaches a cluster can run anything on it.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
             # Workers are the command itself, so they must not yield to other processes as is Ray's default.
             os.environ.setdefault("RAY_worker_niceness", "0")

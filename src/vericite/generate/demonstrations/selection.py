@@ -43,7 +43,7 @@ class Vectors:
         self._known: dict[bytes, Array] = {} if file is None else _read(file, embedder.signature)
 
     @classmethod
-    def beside(cls, pool: Path | None, embedder: Embeds) -> Vectors:
+    def next_to(cls, pool: Path | None, embedder: Embeds) -> Vectors:
         """Open the vectors of a pool, stored next to its file: ``pool.jsonl.vectors.npz`` for ``pool.jsonl``."""
         return cls(embedder, None if pool is None else pool.with_name(f"{pool.name}.vectors.npz"))
 
@@ -262,7 +262,7 @@ class PoolSelector:
         self._vectors: Vectors | None = None
         self._rows = np.zeros((0, 0), dtype=np.float32)
         if selection.compares and selection.shots:
-            self._vectors = vectors or Vectors.beside(pool.path, Embedder.shared())
+            self._vectors = vectors or Vectors.next_to(pool.path, Embedder.shared())
             # Vectors of the whole pool, so that the file serves every prompt and seed.
             rows = self._vectors.of([exemplar.question for exemplar in pool.exemplars], keep=True)
             self._rows = rows[[demonstration is not None for _, demonstration in shown]]
