@@ -119,7 +119,7 @@ def test_a_title_is_read_as_in_training(checkpoints: Mapping[str, Path]):
 def test_a_separated_title_is_followed_by_one_separator(checkpoints: Mapping[str, Path], kind: str):
     embedder = HFEmbedder(str(checkpoints[kind]), titles="separated")
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoints[kind])
-    short, long, _ = embedder._documents._one([(document.title, document.text) for document in DOCUMENTS])
+    short, long, _ = embedder._documents._encode_joined([(document.title, document.text) for document in DOCUMENTS])
     assert isinstance(short, batching.TokenizedInput) and isinstance(long, batching.TokenizedInput)
     end = tokenizer.sep_token_id
     assert (short.ids.count(end), short.kinds, short.ids[-1]) == (2, [], end)
