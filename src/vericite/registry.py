@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from vericite.errors import InputError, PluginError, UnknownNameError, VeriCiteError
 
+_LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 G = TypeVar("G")
 
@@ -68,6 +70,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self.kind, self.group = kind, group
         self._own, self._kept, self._last = dict(own), kept, last
         self._loaded: dict[int, tuple[EntryPoint, T]] = {}
+        self._warned: set[str] = set()
 
     @property
     def _entries(self) -> dict[str, EntryPoint]:
@@ -103,6 +106,16 @@ class Registry(Mapping[str, T], Generic[T]):
         if id(entry) not in self._loaded:
             self._loaded[id(entry)] = entry, self._load(entry)
         return self._loaded[id(entry)][1]
+
+    def usable(self) -> Iterator[tuple[str, T]]:
+        """Yield names and things in order; a plugin that cannot be loaded is left out with a warning, given once."""
+        for name in self:
+            try:
+                yield name, self[name]
+            except PluginError as error:
+                if name not in self._warned:
+                    self._warned.add(name)
+                    _LOG.warning("%s", error)
 
     def named(self, name: str) -> T:
         """The thing of this name.

@@ -196,3 +196,20 @@ def test_a_plugin_that_raises_is_named_with_its_package(
     sys.modules.pop("raiser", None)
     assert printed.code == 3 and "Traceback" not in told
     assert f"from the entry point {name} = raiser:{thing} of raiser 1.0; found KeyError: 'boom'" in told
+
+
+def test_a_broken_plugin_keeps_no_file_from_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_cli):
+    groups = ("answer_formats", "document_sources", "datasets", "measures")
+    install(
+        tmp_path, "broken", "thing = 3", "".join(f"[vericite.{group}]\nbroken = broken:thing\n" for group in groups)
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    answers, documents = tmp_path / "answers.jsonl", tmp_path / "documents.csv"
+    answers.write_text('{"id": "a", "answer": "Zinc helps [1].", "documents": ["Zinc helps."]}\n')
+    documents.write_text("id,text\n1,Zinc helps.\n")
+    checked = run_cli("check", str(answers), "--judge", "lexical")
+    assert checked.code == 0 and checked.err.count("broken = broken:thing of broken 1.0") == 1
+    for words in (["search", "zinc", "--corpus", str(documents), "--by", "bm25"], ["measures"], ["datasets"]):
+        assert run_cli(*words).code == 0
+    assert run_cli("check", str(answers), "--format", "broken").code == 3
+    sys.modules.pop("broken", None)

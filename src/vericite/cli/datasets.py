@@ -42,7 +42,7 @@ def listed(ctx: typer.Context, as_json: JsonOption = False) -> None:
         return
     from vericite.datasets.registry import SETS
 
-    found = [_record(known) for known in SETS.values()]
+    found = [_record(known) for _, known in SETS.usable()]
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_shown, found)))
 
 

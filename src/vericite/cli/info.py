@@ -42,7 +42,9 @@ def measures(as_json: JsonOption = False) -> None:
     """
     from vericite.evaluate.measures.registry import AGREEMENT, MEASURES, RANKINGS
 
-    found = [_measure(kind) for kind in (*MEASURES.values(), *AGREEMENT.values(), *RANKINGS.values())]
+    found = [
+        _measure(kind) for kind in (*(kind for _, kind in MEASURES.usable()), *AGREEMENT.values(), *RANKINGS.values())
+    ]
     if as_json:
         say_json(json.dumps(found, indent=2))
         return

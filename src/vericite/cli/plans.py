@@ -66,7 +66,9 @@ def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None
 
         hints = get_type_hints(function, include_extras=True)
         own = inspect.signature(function).parameters
-        mine = [it.replace(annotation=hints[it.name]) for it in own.values() if it.name not in ("plan", "ctx")]
+        mine = [
+            parameter.replace(annotation=hints[name]) for name, parameter in own.items() if name not in ("plan", "ctx")
+        ]
         arguments = [parameter for parameter in mine if _is_argument(parameter.annotation)]
         options = [parameter for parameter in mine if parameter not in arguments]
         defaults = usual_plan(command)

@@ -26,7 +26,7 @@ def settings(
     command: Annotated[
         str,
         typer.Argument(
-            help="ask, search, check, attribute, repair, demonstrations or attribution-data.",
+            help=f"{', '.join(_COMMANDS[:-1])} or {_COMMANDS[-1]}.",
             autocompletion=_complete,
         ),
     ] = "ask",

@@ -125,7 +125,7 @@ FORMATS = Registry("format", _OWN, "vericite.answer_formats", Format, last=("ver
 
 def _sets_with_answers() -> tuple[str, ...]:
     """Return the names of data sets with answers that can be checked."""
-    return tuple(name for name, known in SETS.items() if "answers" in known.gives)
+    return tuple(name for name, known in SETS.usable() if "answers" in known.gives)
 
 
 _LOOKED_AT = 20  # records that auto reads before it chooses a format
@@ -155,7 +155,7 @@ def answers_in(
     library = documents if isinstance(documents, Library) else Library(tuple(documents))
     if is_named(str(path)):
         return _answers_of(source_named(str(path)), library)
-    if format not in FORMATS and format in _sets_with_answers():
+    if format != AUTO and format not in FORMATS and format in _sets_with_answers():
         return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
         raise UnknownNameError("format", format, [AUTO, *FORMATS, *_sets_with_answers()])
@@ -298,7 +298,7 @@ def _is_record(fields: Fields) -> bool:
 
 
 def _format_of(fields: Fields) -> str | None:
-    return next((name for name, format in FORMATS.items() if format.matches(fields)), None)
+    return next((name for name, format in FORMATS.usable() if format.matches(fields)), None)
 
 
 def _listed(fields: Iterable[str]) -> str:

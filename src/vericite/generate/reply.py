@@ -170,7 +170,7 @@ def _reparsed(answer: Answer, text: str, strict: bool) -> Answer:
 
 
 def _citing(text: str, documents: Sequence[Document], strict: bool) -> list[Mention] | None:
-    """Find the citations in a text that a grammar constrained; None if it did not, and the text is parsed as usual."""
+    """Find the citations in a text that a grammar constrained; None for other texts, which are parsed."""
     if not strict:
         return None
     sources = CitableDocuments(documents)

@@ -213,7 +213,7 @@ def _recognised(file: SourceFile) -> str:
         raise InputError(f"expected text; found {file.path}, {kind}")
     if lists_pmids(file):
         return PMIDS
-    for name, form in SOURCES.items():
+    for name, form in SOURCES.usable():
         if form.matches(file):
             return name
     raise UnknownForm(f"expected a file of documents; found {file.path}, {_kind_of(file)}")
@@ -235,7 +235,7 @@ class UnknownForm(InputError):
     """
 
     def __init__(self, problem: str) -> None:
-        forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
+        forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.usable())
         self.without_options = (
             f"{problem}. Send one of these formats, with the usual suffix in its name: {', '.join(SOURCES)}"
         )

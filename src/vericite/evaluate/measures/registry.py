@@ -158,7 +158,7 @@ def available_inputs(items: Sequence[Item]) -> dict[Need, bool]:
 def measures_for(items: Sequence[Item]) -> list[Measure]:
     """Return every measure, with default parameters, whose inputs these questions have."""
     has = available_inputs(items)
-    usual = [kind() for kind in MEASURES.values() if kind.in_all]
+    usual = [kind() for _, kind in MEASURES.usable() if kind.in_all]
     return [measure for measure in usual if all(has[need] for need in measure.needs)]
 
 
