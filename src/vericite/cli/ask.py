@@ -264,7 +264,8 @@ def search(
     first results. If the evidence is poor and a language model is given, the question is rewritten and searched again.
     Documents known to be retracted are marked, and do not count towards k.
     """
-    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.show import show_ledger
+    from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import open_search, settings_of
 
     _check_arguments(question, batch, run, tag)

@@ -79,8 +79,9 @@ def attribute(
     code is then 2.
     """
     from vericite.attribution.registry import default_attributor, load_attributor
-    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.show import show_ledger
     from vericite.cli.terminal import ProgressLine
+    from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
     from vericite.scale.work import AttributeWork
 
@@ -305,10 +306,11 @@ def repair(
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.io import output
-    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.show import show_ledger
     from vericite.cli.terminal import ProgressLine, Terminal
     from vericite.corpus.retractions import known_retractions
     from vericite.formats import AnswerToCheck
+    from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import build_repairer
 
     refuse_same(out, file, documents)

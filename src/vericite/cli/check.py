@@ -92,8 +92,9 @@ def check(
     because cases could not be judged.
     """
     from vericite.cli.answers import read_answers
-    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.show import show_ledger
     from vericite.evaluate.gates import parse_gates
+    from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
     refuse_both(as_json, as_csv)
@@ -121,7 +122,8 @@ def check(
             rates = _pooled(checked, table, count_lines(file), items)
     finally:
         # An interrupted run also cost money.
-        show_ledger(ledger_of(judged_by, before))
+        used = ledger_of(judged_by)
+        show_ledger(used if before is None else used.since(before))
     results = [gate.result(rates.summary) for gate in gates]
     if as_json or as_csv:
         _print_figures(rates, results, as_json)

@@ -364,12 +364,6 @@ def show_ledger(used: Ledger | None) -> None:
         Terminal(stderr=True).print(Text(f"language model: {used}", style="dim"))
 
 
-def ledger_of(judge: object, since: Ledger | None = None) -> Ledger | None:
-    """Return what a judge with a language model has used; None for other judges."""
-    ledger: Ledger | None = getattr(judge, "ledger", None)
-    return ledger if ledger is None or since is None else ledger.since(since)
-
-
 def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -> None:
     """Print the documents, best first; with ``explain``, also the scores and times of all stages and the rewriting.
 

@@ -6,13 +6,13 @@ import typing
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, runtime_checkable
+from typing import TYPE_CHECKING
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_many, expect_type
 from vericite.formats.objects import as_documents
 from vericite.generate.generator import GeneratesMany, Generator, followed
-from vericite.models.contracts import Judge
+from vericite.models.contracts import Judge, ledger_of
 from vericite.models.embedder import Embedder
 from vericite.pipeline.answerers import extractive
 from vericite.pipeline.check import verifier_for
@@ -40,19 +40,9 @@ if TYPE_CHECKING:
     from vericite.records import CheckedRationale
 
 
-@runtime_checkable
-class KeepsLedger(typing.Protocol):
-    """A part that asks a language model, directly or through one of its own parts."""
-
-    @property
-    def ledger(self) -> Ledger | None:
-        """Calls made so far and their cost; None without a language model."""
-        ...
-
-
-def ledger_of(parts: Iterable[object]) -> Ledger | None:
+def joint_ledger(parts: Iterable[object]) -> Ledger | None:
     """Return the combined ledger of these parts, each shared model counted once; None if no part has one."""
-    found = (part.ledger for part in parts if isinstance(part, KeepsLedger))
+    found: Iterable[Ledger | None] = map(ledger_of, parts)
     # Parts that share a model hold the same ledger object.
     distinct = {id(ledger): ledger for ledger in found if ledger is not None}
     return _together(list(distinct.values())) if distinct else None
@@ -156,7 +146,9 @@ class Pipeline:
     def ledger(self) -> Ledger | None:
         """Calls made so far to all its language models, each counted once; None without any."""
         rewrite = self.search.rewrite
-        return ledger_of((self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None))
+        return joint_ledger(
+            (self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None)
+        )
 
     def run(
         self, question: Question, k: int = DEFAULT_K, on_stage: OnStage | None = None, watch: Watch | None = None
