@@ -21,6 +21,13 @@ T = TypeVar("T")
 G = TypeVar("G")
 
 
+def expect_function(found: Callable[..., T]) -> Callable[..., T]:
+    """For ``kept`` of a registry of functions."""
+    if not callable(found):
+        raise TypeError("expected a function")
+    return found
+
+
 class Plugin(NamedTuple):
     """A name that an installed package brings; nothing of the package is loaded for it.
 
@@ -141,7 +148,19 @@ class Registry(Mapping[str, T], Generic[T]):
         except Exception as error:  # another package may raise anything
             raise self.broken(entry.name, f"{type(error).__name__}: {error}") from error
 
-    def guard_methods(self, name: str, thing: G, *methods: str) -> G:
+    def expect(self, name: str, thing: G, *methods: str) -> G:
+        """Return what a plugin made, with its methods guarded.
+
+        Raises:
+            PluginError: It has no text as its signature, or lacks the first of these methods.
+        """
+        if not isinstance(getattr(thing, "signature", None), str):
+            raise self.broken(name, f"{type(thing).__name__} without a text as its signature")
+        if not callable(getattr(thing, methods[0], None)):
+            raise self.broken(name, f"{type(thing).__name__} without a method {methods[0]}")
+        return self._guard_methods(name, thing, *methods)
+
+    def _guard_methods(self, name: str, thing: G, *methods: str) -> G:
         """Guard these methods of an object that a plugin made; one that has fixed slots is left as it is."""
         own: dict[str, Any] = getattr(thing, "__dict__", {})
         for method in methods:

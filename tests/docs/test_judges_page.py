@@ -66,7 +66,7 @@ def test_the_example_is_listed_and_taken_on_the_command_line(example, run_cli, t
     [
         ("import nowhere_to_be_found", "shouting = shouting:make", "ModuleNotFoundError"),
         ("make = 3", "shouting = shouting:make", "TypeError"),
-        ("def make(rest): return object()", "shouting = shouting:make", "AttributeError"),
+        ("def make(rest): return object()", "shouting = shouting:make", "object without a text as its signature"),
         ("def make(rest): raise RuntimeError('no luck')", "shouting = shouting:make", "no luck"),
     ],
 )

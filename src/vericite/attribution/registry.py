@@ -394,4 +394,4 @@ def load_attributor(name: str, protocol: Protocol | None = None, settings: Setti
         expected = f"{kind}:{found.takes}" if found.takes else kind
         raise InputError(f"expected {expected}; found {name!r}. {found.summary[:1].upper()}{found.summary[1:]}.")
     made = found.make(rest, protocol, settings or Settings())
-    return made if kind in ATTRIBUTORS.own else ATTRIBUTORS.guard_methods(kind, made, "find")
+    return made if kind in ATTRIBUTORS.own else ATTRIBUTORS.expect(kind, made, "find")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vericite.errors import VeriCiteError
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import Generator
 from vericite.models.embedder import Embedder, Reranker
 from vericite.pipeline.plan import AnswerPlan
-from vericite.registry import Registry
+from vericite.registry import Registry, expect_function
 from vericite.verify.judges.registry import load_judge
 
 
@@ -17,14 +16,8 @@ def _extractive(plan: AnswerPlan) -> Generator:
     return extractive(plan.min_answer_probability)
 
 
-def _of_plugin(make: Callable[[AnswerPlan], Generator]) -> Callable[[AnswerPlan], Generator]:
-    if not callable(make):
-        raise TypeError("expected a function")
-    return make
-
-
 ANSWERERS: Registry[Callable[[AnswerPlan], Generator]] = Registry(
-    "answerer", {"extractive": _extractive}, "vericite.answerers", _of_plugin
+    "answerer", {"extractive": _extractive}, "vericite.answerers", expect_function
 )
 """Functions by name that make a ``Generator`` from an answer plan, without a language model."""
 
@@ -36,19 +29,8 @@ def load_answerer(name: str, plan: AnswerPlan) -> Generator:
         UnknownNameError: Unknown answerer.
         PluginError: Another package's answerer cannot be loaded, or is not a generator.
     """
-    make = ANSWERERS.named(name)
-    if name in ANSWERERS.own:
-        return make(plan)
-    try:
-        made = make(plan)
-        whole = callable(made.generate) and isinstance(made.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    except VeriCiteError:
-        raise
-    except Exception as error:  # another package may raise anything
-        raise ANSWERERS.broken(name, f"{type(error).__name__}: {error}") from error
-    if not whole:
-        raise ANSWERERS.broken(name, "its signature is not text, or its generate not a method")
-    return ANSWERERS.guard_methods(name, made, "generate", "generate_many")
+    made = ANSWERERS.named(name)(plan)
+    return made if name in ANSWERERS.own else ANSWERERS.expect(name, made, "generate", "generate_many")
 
 
 def extractive(min_answer_probability: float | None = None) -> ExtractiveGenerator:

@@ -7,7 +7,7 @@ from typing import TypeGuard, cast
 
 from vericite.formats.objects import as_documents
 from vericite.records import Evidence, Question
-from vericite.registry import Registry
+from vericite.registry import Registry, expect_function
 from vericite.retrieve.retriever import Retriever
 
 RetrieverFunction = Callable[[str, int], Iterable[object]]
@@ -35,13 +35,7 @@ class FunctionRetriever:
         )
 
 
-def _of_plugin(make: Callable[[str], object]) -> Callable[[str], object]:
-    if not callable(make):
-        raise TypeError("expected a function")
-    return make
-
-
-RETRIEVERS: Registry[Callable[[str], object]] = Registry("retriever", {}, "vericite.retrievers", _of_plugin)
+RETRIEVERS: Registry[Callable[[str], object]] = Registry("retriever", {}, "vericite.retrievers", expect_function)
 """Retrievers of other packages by name, each a function of the text after the colon of ``--corpus NAME:TEXT``. It gives
 a ``RetrieverFunction`` or a ``Retriever``."""
 
@@ -56,9 +50,7 @@ def load_retriever(name: str, text: str) -> Retriever:
     made = RETRIEVERS.named(name)(text)
     if not is_retriever(made) and callable(made):
         made = FunctionRetriever(cast("RetrieverFunction", made))
-    if is_retriever(made):
-        return RETRIEVERS.guard_methods(name, made, "retrieve")
-    raise RETRIEVERS.broken(name, f"{type(made).__name__}, which is no function of a question and k")
+    return cast("Retriever", RETRIEVERS.expect(name, made, "retrieve"))
 
 
 def is_retriever(given: object) -> TypeGuard[Retriever]:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
-from vericite.errors import InputError, UnknownNameError, VeriCiteError
+from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Settings
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
-from vericite.registry import Registry
+from vericite.registry import Registry, expect_function
 from vericite.verify.judges.bundled import BundledJudge, LexicalJudge, MeanJudge, alignscore, summac
 from vericite.verify.judges.function import as_judge
 from vericite.verify.judges.wrapped import (
@@ -207,9 +208,8 @@ _OWN: dict[str, JudgeKind] = {
 
 def _of_plugin(make: Callable[[str], Judge]) -> JudgeKind:
     """Wrap another package's callable, which takes the text after the colon of ``name:rest``."""
-    if not callable(make):
-        raise TypeError("not callable")
-    return JudgeKind("", lambda rest, _: make(rest), keep=False)
+    found = expect_function(make)
+    return JudgeKind("", lambda rest, _: found(rest), keep=False)
 
 
 JUDGES = Registry("judge", _OWN, "vericite.judges", _of_plugin)
@@ -312,15 +312,5 @@ def _from_file(path: Path, settings: Settings) -> Judge:
 
 
 def _from_plugin(name: str, rest: str, settings: Settings) -> Judge:
-    make = JUDGES[name].make
-    try:
-        judge = as_judge(make(rest, settings))
-        assert judge is not None and not isinstance(judge, str)
-        whole = callable(judge.judge) and isinstance(judge.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    except VeriCiteError:
-        raise
-    except Exception as error:  # another package may raise anything
-        raise JUDGES.broken(name, f"{type(error).__name__}: {error}") from error
-    if not whole:
-        raise JUDGES.broken(name, "its signature is not text, or its judge not a method")
-    return judge
+    made = as_judge(JUDGES[name].make(rest, settings))
+    return cast("Judge", JUDGES.expect(name, made, "judge"))
