@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,8 @@ import pytest
 from hypothesis import settings
 
 from vericite.cli import main
+from vericite.environment import EXACT_BYTES
+from vericite.models import engine, folder
 
 # A slow machine is no failure: what must be fast is in benchmarks/. Laws that need more examples say so themselves.
 settings.register_profile("vericite", deadline=None, max_examples=30)
@@ -22,10 +26,40 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Thousands of tests are made while they are collected, none of them garbage.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Leave what was collected out of every later look for garbage: thousands of tests take some time to go through."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_weights() -> Iterator[None]:
+    """A process hashes and opens each shipped file once. What a user has, and copies of the files, are read anew."""
+    shipped = folder.WEIGHTS
+
+    def once(function: Callable[..., Any]) -> Callable[..., Any]:
+        kept = cache(lambda exact, *given, **named: function(*given, **named))
+
+        def read(what: Any, *given: Any, **named: Any) -> Any:
+            if isinstance(what, bytes) or Path(what).is_relative_to(shipped):
+                return kept(os.environ.get(EXACT_BYTES), what, *given, **named)
+            return function(what, *given, **named)
+
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder, "_check", once(folder._check))  # pyright: ignore[reportPrivateUsage]
+        made = once(engine.Encoder)
+        encoder = cached_property(lambda self: made(self.folder.path / "tokenizer.json", self.folder.card.max_tokens))
+        encoder.__set_name__(engine.Engine, "encoder")
+        patch.setattr(engine.Engine, "encoder", encoder)
+        patch.setattr(engine, "open_session", once(engine.open_session))
+        yield
 
 
 class Printed(NamedTuple):
