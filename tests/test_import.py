@@ -49,17 +49,26 @@ def test_importing_the_package_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check", "--help"]])
-def test_help_imports_nothing_heavy(arguments):
-    code = f"import sys; sys.argv = ['vericite', *{arguments}]\nfrom vericite.cli import main\nmain()"
-    done = python(PLANTED.format(traps=[*HEAVY, "onnxruntime", "tokenizers"]) + code)
+HELP = """
+from vericite.cli import main
+for words in (["--help"], ["--version"], ["check", "--help"]):
+    sys.argv = ["vericite", *words]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, words
+"""
+
+
+def test_help_imports_nothing_heavy():
+    done = python(PLANTED.format(traps=[*HEAVY, "onnxruntime", "tokenizers"]) + HELP)
     assert done.returncode == 0, done.stderr
-    assert "ericite" in done.stdout
+    assert done.stdout.count("Usage: vericite") == 2 and vericite.__version__ in done.stdout
 
 
 def test_importing_the_package_takes_under_300_milliseconds():
     code = "import time; t = time.perf_counter(); import vericite; print(time.perf_counter() - t)"
-    assert min(float(python(code).stdout) for _ in range(3)) < 0.3
+    assert any(float(python(code).stdout) < 0.3 for _ in range(3))
 
 
 def test_every_public_name_loads():

@@ -236,6 +236,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, server: Scr
     assert len(read_examples([tmp_path / "out" / "examples.jsonl"])) == 6
 
 
+@pytest.mark.slow  # tests/generate/test_demonstrations_building.py kills one that adds to a file in the same way
 def test_a_killed_run_continues(tmp_path: Path, server: ScriptedServer):
     hotpot(tmp_path / "hotpot.json", 8)
 

@@ -186,6 +186,7 @@ def test_doctor_tries_a_model_and_prints_what_it_says_as_it_comes(server: Script
     assert "1 call" in printed.err
 
 
+@pytest.mark.slow  # tests/llm/test_many.py kills a run of the same cache
 def test_killed_in_the_middle_and_run_again_no_completed_call_is_repeated(server: ScriptedServer, tmp_path):
     server.default = reply(SUPPORT, after=0.03)
     path, out = answers(tmp_path, 60), tmp_path / "verdicts.jsonl"
