@@ -121,7 +121,7 @@ def test_a_pipe_without_a_writer_is_reported(tmp_path: Path, monkeypatch: pytest
     os.mkfifo(path)
 
     def write() -> None:
-        time.sleep(0.5)
+        time.sleep(0.2)
         path.write_text(json.dumps(GOOD) + "\n")
 
     writing = threading.Thread(target=write)

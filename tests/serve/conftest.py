@@ -65,13 +65,13 @@ def begin(state: Path, *options: str, within: Sequence[str] = (), **environment:
         process.wait(10)
         raise AssertionError(f"the server did not begin: {line} ")
     served = Served(process, f"http://127.0.0.1:{found[1]}", state)
-    for _ in range(600):
+    for _ in range(1200):
         try:
             if httpx2.get(f"{served.address}/readyz", timeout=5).status_code == 200:
                 return served
         except httpx2.TransportError:
             pass
-        time.sleep(0.1)
+        time.sleep(0.05)
     process.kill()
     process.wait(10)
     raise AssertionError("the server was not ready in a minute")
@@ -141,6 +141,7 @@ def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
     """The address of a service in this process, with limits of its own and, where asked, a token."""
     uvicorn = pytest.importorskip("uvicorn", reason="needs the extra [serve]")
     from vericite.serve.app import make_app
+    from vericite.serve.connections import LimitedProtocol
     from vericite.serve.service import Limits, Offer, Service, state_folder
 
     begun: list[Any] = []
@@ -148,7 +149,9 @@ def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
     def serve(token: str | None = None, **limits: Any) -> str:
         service = Service(Offer(limits=Limits(**limits)), state_folder(tmp_path / "state"))
         listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(make_app(service, token), log_level="critical", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            make_app(service, token), http=LimitedProtocol, log_level="critical", timeout_graceful_shutdown=1
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -16,51 +16,59 @@ from conftest import Served
 pytest.importorskip("uvicorn", reason="needs the extra [serve]")
 
 
-def connect(served: Served) -> socket.socket:
-    place = urlsplit(served.address)
+def connect(address: str) -> socket.socket:
+    place = urlsplit(address)
     return socket.create_connection((place.hostname or "", place.port or 0), timeout=10)
 
 
-def test_more_open_connections_than_file_handles_do_not_end_the_service(started: Callable[..., Served]):
-    """1,100 silent sockets ended the process: it ran out of file handles, and its traceback needed one."""
-    served = started()
-    # Fewer than are opened below, more than the service lets in.
+@pytest.fixture(scope="module")
+def few_handles(shared: Callable[..., Served]) -> Served:
+    """A service with fewer file handles than are opened below, and more than the connections that it lets in."""
+    served = shared()
     resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (640, 640))
+    return served
+
+
+@pytest.fixture
+def impatient(served: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a service that waits a second for the head of a request."""
+    from vericite.serve.connections import LimitedProtocol
+
+    monkeypatch.setattr(LimitedProtocol, "request_seconds", 1.0)
+    return served()
+
+
+def test_more_open_connections_than_file_handles_do_not_end_the_service(few_handles: Served):
+    """1,100 silent sockets ended the process: it ran out of file handles, and its traceback needed one."""
     with ExitStack() as opened:
         for _ in range(900):
-            opened.enter_context(connect(served))
+            opened.enter_context(connect(few_handles.address))
         for _ in range(3):
             began = time.monotonic()
-            assert served.get("/healthz").status_code == 200
+            assert few_handles.get("/healthz").status_code == 200
             assert time.monotonic() - began < 5
-    assert served.process.poll() is None
-    assert served.get("/healthz").status_code == 200
+    assert few_handles.process.poll() is None
+    assert few_handles.get("/healthz").status_code == 200
 
 
-def test_a_connection_without_a_request_is_closed(started: Callable[..., Served]):
-    from vericite.serve.connections import REQUEST_SECONDS
-
-    served = started()
-    with connect(served) as silent, connect(served) as slow:
+def test_a_connection_without_a_request_is_closed(impatient: str):
+    with connect(impatient) as silent, connect(impatient) as slow:
         slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
         for waiting in (silent, slow):
-            waiting.settimeout(REQUEST_SECONDS + 20)
+            waiting.settimeout(20)
             with suppress(ConnectionResetError):
                 assert waiting.recv(10) == b""
 
 
-def test_a_slow_second_head_is_closed_and_others_are_answered(started: Callable[..., Served]):
+def test_a_slow_second_head_is_closed_and_others_are_answered(impatient: str):
     """After one quick request a connection counted as busy for good, and kept everyone else out."""
-    from vericite.serve.connections import REQUEST_SECONDS
-
-    served = started()
     head = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    with connect(served) as dripping:
+    with connect(impatient) as dripping:
         dripping.sendall(head + b"\r\n")
         assert b"200" in dripping.recv(4096)
         dripping.sendall(head + b"X: ")
-        end, closed = time.monotonic() + REQUEST_SECONDS + 20, False
-        dripping.settimeout(1)
+        end, closed = time.monotonic() + 20, False
+        dripping.settimeout(0.1)
         while not closed and time.monotonic() < end:
             try:
                 dripping.sendall(b"a")
@@ -72,16 +80,14 @@ def test_a_slow_second_head_is_closed_and_others_are_answered(started: Callable[
         assert closed
 
 
-def test_idle_connections_give_way_to_new_ones(started: Callable[..., Served]):
-    served = started()
-    resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (640, 640))
+def test_idle_connections_give_way_to_new_ones(few_handles: Served):
     with ExitStack() as opened:
         for _ in range(540):
-            idle = opened.enter_context(connect(served))
+            idle = opened.enter_context(connect(few_handles.address))
             idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             with suppress(ConnectionResetError):
                 idle.recv(4096)
-        assert served.get("/healthz").status_code == 200
+        assert few_handles.get("/healthz").status_code == 200
 
 
 def test_connections_leave_half_of_the_file_handles(monkeypatch: pytest.MonkeyPatch):

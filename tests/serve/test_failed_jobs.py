@@ -181,7 +181,7 @@ def test_jobs_of_a_killed_service_are_taken_over(service: Service, tmp_path: Pat
         # Another server is at work on the job; the system lets go of its lock when it is killed.
         with files.only_one(folder, ".lock", "works in"):
             second.start()
-            time.sleep(0.5)
+            time.sleep(0.3)
             assert second.state(id)["done"] == 0
         assert finished(second, id)["done"] == 3
     finally:
