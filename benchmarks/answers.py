@@ -15,6 +15,7 @@ import random
 import sys
 from pathlib import Path
 
+from vericite.errors import Problems
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import score_systems
@@ -84,8 +85,8 @@ def generator(row: str, llm: LLM, pool: Pool, vectors: Vectors, given: argparse.
 def carry_out(row: str, given: argparse.Namespace, llm: LLM, questions: list[Question]) -> Path:
     """A row's run, kept."""
     vectors = Vectors.next_to(given.pool, Embedder.shared())
-    pool = decontaminate(Pool.read(given.pool)[0], questions, vectors)
-    search, _ = open_search(SearchPlan(corpus=str(given.corpus)))
+    pool = decontaminate(Pool.read(given.pool, Problems()), questions, vectors)
+    search = open_search(SearchPlan(corpus=str(given.corpus)))
     checker = RationaleChecker() if ROWS[row][0] == "rationale" else None
     made = Pipeline(search, generator(row, llm, pool, vectors, given), rationales=checker)
     folder = RunFolder(given.work / row.replace(" ", "-").replace(",", ""), {"row": row, "parts": made.parts})
@@ -103,7 +104,7 @@ def table(folders: dict[str, Path], questions: list[Question], work: Path) -> No
     yesno = sum(question.type == "yesno" for question in questions)
     print(f"{len(questions)} questions, {yesno} of them yes/no\n")
     print(f"| row | {' | '.join(MEASURES)} | s an answer |\n|" + "---|" * (len(MEASURES) + 2))
-    problems: list = []
+    problems = Problems()
     read = read_systems([folder / "runs.jsonl" for folder in folders.values()], problems, gold, names=list(folders))
     figures = {
         (it.system, it.measure.name): it.estimate for it in score_systems(read.systems, measures_named(MEASURES))

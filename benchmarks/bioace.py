@@ -39,6 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vericite.datasets.registry import source_named
+from vericite.errors import Problems
 from vericite.evaluate.agreement import CohenKappa, RatedItems
 from vericite.evaluate.resampling import Bootstrap
 from vericite.lab.assess.checkpoint import labeller_of
@@ -113,7 +114,7 @@ def recall(path: Path, count: int, models: Sequence[str]) -> None:
 
     Beside it the recall of another question's answer, and of what language models answer from what they know.
     """
-    problems: list = []
+    problems = Problems()
     gold = source_named(f"kqa:{path}").gold(problems)
     kept = [it for it in gold.values() if it.nuggets and it.ideal and len(split_sentences(it.ideal[0])) >= 4][:count]
     embedder = Embedder.shared()
@@ -161,7 +162,7 @@ def negated(text: str) -> str | None:
 
 def sentences_of(path: Path) -> dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]]:
     """Labelled statements by part of the split, each with its question's id; no text is in two parts."""
-    problems: list = []
+    problems = Problems()
     split: dict[str, list[Gold]] = {"test": [], "dev": [], "train": []}
     for one in source_named(f"kqa:{path}").gold(problems).values():
         if one.nuggets and one.question:

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from vericite.datasets.registry import source_named
+from vericite.errors import Problems
 from vericite.evaluate.resampling import Bootstrap
 from vericite.llm import LLM, Settings
 from vericite.models.contracts import Judge, Pair
@@ -90,7 +91,7 @@ def main() -> None:
 
 def chosen(source: str, n: int) -> Labelled:
     """As many pairs of each label."""
-    rows = [one for one in source_named(source).citations([]) if one.premise.strip() and one.label in LABELS]
+    rows = [one for one in source_named(source).citations(Problems()) if one.premise.strip() and one.label in LABELS]
     place = sorted(range(len(rows)), key=lambda number: sha256(str(number).encode()).hexdigest())
     of = {label: [at for at in place if rows[at].label == label] for label in LABELS}
     count = min(n // 3, *map(len, of.values()))

@@ -83,7 +83,7 @@ def store_of(corpus: Path, work: Path) -> tuple[Path, set[str]]:
 
 def searched(store: Path, plan: SearchPlan, questions: Sequence[Question], k: int) -> tuple[list[Item], float | None]:
     """What was found, and the seconds a question."""
-    search, _ = open_search(plan.model_copy(update={"corpus": str(store)}))
+    search = open_search(plan.model_copy(update={"corpus": str(store)}))
     search.find(questions[0], k)  # The models load.
     began = time.perf_counter()
     found = [search.find(question, k) for question in questions]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from vericite.errors import InputError, RecordError, expect_many, expect_type
+from vericite.errors import InputError, Problems, RecordError, expect_many, expect_type
 from vericite.formats.objects import as_answer, as_documents
 from vericite.pipeline.check import check, parsed
 from vericite.pipeline.plan import Plan, usual_plan
@@ -138,7 +138,7 @@ def search(
     if retriever is not None:
         found = Search(retriever)
     else:
-        found, _ = open_search(chosen.search, settings_of(chosen.llm), documents=_documents(corpus))
+        found = open_search(chosen.search, settings_of(chosen.llm), documents=_documents(corpus))
     return found.find(Question(id="question", text=question), chosen.search.depth(10))
 
 
@@ -195,7 +195,7 @@ def repair(
     from vericite.pipeline.build import build_repairer
 
     chosen = _with(plan or usual_plan("repair"), repair={"corpus": corpus, "llm": llm})
-    return build_repairer(chosen, []).repair(parsed(answer, documents))
+    return build_repairer(chosen, Problems()).repair(parsed(answer, documents))
 
 
 def score(
@@ -297,7 +297,7 @@ def agree(
     if all(isinstance(item, Rating) for item in given):
         found = cast("list[Rating]", given)
     else:
-        problems: list[RecordError] = []
+        problems = Problems()
         found = read_ratings([Path(item) for item in given], problems)
         _raise_first(problems)
     chosen = [parse_measure(name, AGREEMENT) for name in names]
@@ -407,7 +407,7 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
     expect_type(name, str, "a data set's name and file, as in bioasq:FILE", "Give them as one text")
     expect_type(kind, str, "a kind of record, such as questions", "Give its name as a text")
     source = source_named(name)
-    problems: list[RecordError] = []
+    problems = Problems()
     records = list(source.records(source.kind_named(kind), problems))
     _raise_first(problems)
     return records
@@ -432,7 +432,7 @@ def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", te
     from vericite.formats.convert import answers_as
 
     given = read_answers(answers) if isinstance(answers, str | Path) else map(as_answer, _items(cast("Any", answers)))
-    problems: list[RecordError] = []
+    problems = Problems()
     text = answers_as(to, given, run, team, problems)
     _raise_first(problems)
     return text
@@ -465,7 +465,8 @@ def calibrate(
         judge, str, "a judge's name, such as bundled", "A function cannot be calibrated: it has no name to keep"
     )
     place = None if name is None else place_of(name)
-    pairs, problems = read_labels(Path(labels))
+    problems = Problems()
+    pairs = read_labels(Path(labels), problems)
     _raise_first(problems)
     found = calibrate_judge(base_of(judge), pairs, target_of(coverage, risk))
     if place is not None:
@@ -499,7 +500,8 @@ def rankings(
 
     names = split_measures(measures) if isinstance(measures, str) else measures
     places = [scores] if isinstance(scores, str | Path) else scores
-    found, problems = read_scores([Path(place) for place in places])
+    problems = Problems()
+    found = read_scores([Path(place) for place in places], problems)
     _raise_first(problems)
     return correlate_rankings(
         found, [parse_measure(name, RANKINGS) for name in names], reference, Bootstrap(draws, seed)
@@ -558,7 +560,7 @@ def _single(given: Systems, gold: str | Path | None, name: str) -> System:
 def _systems(given: Systems, gold: str | Path | None, name: str = "answers") -> list[System]:
     from vericite.evaluate.systems import SystemFiles, read_gold, read_systems
 
-    problems: list[RecordError] = []
+    problems = Problems()
     gold_path = None if gold is None else Path(gold)
     if isinstance(given, str | Path):
         read = read_systems([Path(given)], problems, gold_path)
@@ -569,7 +571,7 @@ def _systems(given: Systems, gold: str | Path | None, name: str = "answers") -> 
         return [system for own, item in named.items() for system in _systems(item, gold, own)]
     known = None
     if gold_path is not None:
-        known, problems = read_gold(gold_path)
+        known = read_gold(gold_path, problems)
         _raise_first(problems)
     files = SystemFiles()
     for number, item in enumerate(_items(given)):

@@ -25,11 +25,13 @@ VeriCiteError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Self
+from typing import Self, TypeVar
+
+_Item = TypeVar("_Item")
 
 
 class VeriCiteError(Exception):
@@ -89,6 +91,32 @@ class RecordError(InputError):
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
         """Support pickling."""
         return type(self), (self.path, self.line, self.field, self.problem)
+
+
+class Problems(list[RecordError]):
+    """The records that could not be used. A reader streams ``T | RecordError``; who reads it keeps the good ones.
+
+    A function that returns a whole (a list, a mapping) takes a ``Problems`` and adds to it.
+
+    >>> problems = Problems()
+    >>> list(problems.kept(["a", RecordError("a.jsonl", 2, "id", "expected an id; found none"), "b"]))
+    ['a', 'b']
+    >>> len(problems)
+    1
+    """
+
+    def kept(self, items: Iterable[_Item | RecordError]) -> Iterator[_Item]:
+        """Yield the good records; the errors are added."""
+        for item in items:
+            if isinstance(item, RecordError):
+                self.append(item)
+            else:
+                yield item
+
+    @property
+    def first(self) -> str:
+        """A sentence with the first problem, to end a message with; empty without problems."""
+        return f" The first problem: {self[0]}" if self else ""
 
 
 class ValuesError(InputError, ValueError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.lab.annotate.agreement import bleu, correct_systems, people_agreement
 from vericite.lab.annotate.interchange import read_annotations, written
 from vericite.lab.annotate.labels import Annotation, Snippet, adjudicate, support
@@ -102,7 +102,7 @@ def test_labels_survive_export_and_import(make_system, tmp_path: Path, form: str
         )  # fmt: skip
     path = tmp_path / name
     path.write_text(written(list(units.values()), given, asked, form), encoding="utf-8")
-    problems: list = []
+    problems = Problems()
     back = read_annotations([path], asked, units, problems)
     assert not problems
     if form == "label-studio":
@@ -116,7 +116,7 @@ def test_a_table_has_a_row_for_each_unlabelled_unit(make_system, tmp_path: Path)
     rows = written(list(units.values()), [], SCHEME, "csv").splitlines()
     assert len(rows) == 5
     path.write_text("item,label\n" + "".join(f"{item},supported\n" for item in units), encoding="utf-8")
-    found = read_annotations([path], SCHEME, units, [])
+    found = read_annotations([path], SCHEME, units, Problems())
     assert {one.rater for one in found} == {"ann"}
 
 
@@ -130,7 +130,7 @@ def test_tables_saved_by_spreadsheets_are_read(tmp_path: Path, delimiter: str, e
     path = tmp_path / name
     with path.open("w", encoding=encoding, newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows(rows)
-    problems: list = []
+    problems = Problems()
     found = read_annotations([path], SCHEME, None, problems)
     assert not problems
     assert [(one.item, one.label, one.note) for one in found] == [
@@ -141,14 +141,14 @@ def test_tables_saved_by_spreadsheets_are_read(tmp_path: Path, delimiter: str, e
 def test_bad_rows_are_skipped_and_wrong_columns_reported(tmp_path: Path):
     path = tmp_path / "ann.csv"
     path.write_bytes("item;label;note\n1;supported;très\n".encode("cp1252"))
-    assert [one.note for one in read_annotations([path], SCHEME, None, [])] == ["très"]
+    assert [one.note for one in read_annotations([path], SCHEME, None, Problems())] == ["très"]
     path.write_bytes(b"item;label;note\n1;supported;tr\x81s\n2;supported;\n")
-    problems: list = []
+    problems = Problems()
     assert [one.item for one in read_annotations([path], SCHEME, None, problems)] == ["2"]
     assert "line 2: expected UTF-8; found byte 0x81. Save the table as UTF-8" in str(problems[0])
     path.write_text("id;verdict\n1;supported\n")
     with pytest.raises(InputError, match="expected a table with the columns item, rater and label; found 'id', 'verd"):
-        read_annotations([path], SCHEME, None, [])
+        read_annotations([path], SCHEME, None, Problems())
 
 
 def test_the_interface_of_label_studio_has_every_label():
@@ -164,7 +164,7 @@ def test_other_json_is_refused(tmp_path: Path, text: str):
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(InputError, match="expected"):
-        read_annotations([path], SCHEME, {}, [])
+        read_annotations([path], SCHEME, {}, Problems())
 
 
 def test_unknown_fields_of_label_studio_are_ignored(make_system, tmp_path: Path):
@@ -178,7 +178,7 @@ def test_unknown_fields_of_label_studio_are_ignored(make_system, tmp_path: Path)
     path.write_text(
         json.dumps([{"id": 1, "data": {"item": unit.item}, "annotations": [done, {"was_cancelled": True}]}])
     )
-    (found,) = read_annotations([path], SCHEME, {unit.item: unit}, [])
+    (found,) = read_annotations([path], SCHEME, {unit.item: unit}, Problems())
     assert (found.rater, found.label, found.seconds) == ("user 7", "supported", 2)
     assert found.snippets[0].text == "reduced pain in 4"
 
@@ -190,7 +190,7 @@ def test_unknown_items_and_labels_are_reported(make_system, tmp_path: Path):
     lines += [said("a", item, "supported"), said("a", item, "irrelevant")]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(one.model_dump_json() + "\n" for one in lines))
-    problems: list = []
+    problems = Problems()
     assert len(read_annotations([path], SCHEME, units, problems)) == 1
     assert [one.field for one in problems] == ["item", "label", "snippets", "item"]
 

@@ -12,6 +12,7 @@ import pytest
 
 from browser import CHROMIUM, Browser
 from hostile import HOSTILE
+from vericite.errors import Problems
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
 from vericite.lab.annotate.agreement import people_agreement
@@ -81,7 +82,7 @@ def test_two_annotators_label_twenty_items_and_a_reload_in_the_middle_loses_noth
         assert not browser.complaints
         assert set(browser.requests) <= {page.as_uri()} | {one for one in browser.requests if one.startswith("blob:")}
     known = {unit.item: unit for unit in units}
-    problems: list = []
+    problems = Problems()
     given = read_annotations(files, SCHEME, known, problems)
     assert not problems and len(given) == 40
     assert [one.item for one in given if one.rater == "ann"] == [unit.item for unit in units]
@@ -157,7 +158,7 @@ def test_labels_of_statements_survive_the_browser(tmp_path: Path):
             browser.run("localStorage.clear()")
         assert not browser.complaints
     known = {unit.item: unit for unit in units}
-    annotations = read_annotations(paths, scheme, known, [])
+    annotations = read_annotations(paths, scheme, known, Problems())
     names = {str(n): label.name for n, label in enumerate(scheme.labels, start=1)}
     for name, keys in given.items():
         labels = {one.item: one.label for one in annotations if one.rater == name}
@@ -212,7 +213,9 @@ def test_a_server_stores_the_labels_of_each_annotator(units, tmp_path: Path):
     finally:
         server.shutdown()
         server.server_close()
-    given = read_annotations([tmp_path / "labels" / f"{name}.jsonl" for name in ("ann", "ben")], SCHEME, None, [])
+    given = read_annotations(
+        [tmp_path / "labels" / f"{name}.jsonl" for name in ("ann", "ben")], SCHEME, None, Problems()
+    )
     assert [(one.rater, one.label) for one in given if one.label] == [("ann", "supported")] * 2 + [
         ("ben", "irrelevant")
     ] * 2

@@ -176,6 +176,7 @@ def test_labels_that_are_not_of_the_answers_sentences_are_left_out(run_cli, tmp_
 
 
 def test_labels_of_an_answer_without_sentences_are_left_out():
+    from vericite.errors import Problems
     from vericite.evaluate.items import Item
     from vericite.evaluate.scoring import System
     from vericite.lab.assess.bioace import answered
@@ -186,7 +187,7 @@ def test_labels_of_an_answer_without_sentences_are_left_out():
     item = Item(
         "q", answer=parse_answer("q", "", []), labels=Labels.model_validate_json(json.dumps({"id": "q", **given}))
     )
-    problems = []
+    problems = Problems()
     (found,) = answered([System("mine", (item,))], problems)
     assert [it.problem for it in problems] == [
         "expected no labels, because the answer has no sentences; found 1. They are left out: label the current answer"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from vericite.errors import Problems
 from vericite.formats import answers_in
 from vericite.formats.registry import read_questions
 from vericite.records import Answer
@@ -78,7 +79,8 @@ QUESTIONS = {
 def test_questions_come_in_every_kind_of_file(tmp_path: Path, name: str):
     path = tmp_path / name
     path.write_text(QUESTIONS[name])
-    questions, problems = read_questions(path)
+    problems = Problems()
+    questions = read_questions(path, problems)
     assert [(it.id, it.text) for it in questions] == [("a", "Does zinc help?"), ("b", "Is iron stored?")]
     assert not problems
 
@@ -87,8 +89,8 @@ def test_questions_without_an_id_go_by_their_number(tmp_path: Path):
     text, table = tmp_path / "q.txt", tmp_path / "q.csv"
     text.write_text("Does zinc help?\n\nIs iron stored?\n")
     table.write_text("Question\nDoes zinc help?\nIs iron stored?\n")
-    assert [it.id for it in read_questions(text)[0]] == ["1", "3"]
-    assert [it.id for it in read_questions(table)[0]] == ["1", "2"]
+    assert [it.id for it in read_questions(text, Problems())] == ["1", "3"]
+    assert [it.id for it in read_questions(table, Problems())] == ["1", "2"]
 
 
 def test_questions_of_a_workbook(tmp_path: Path):
@@ -97,7 +99,7 @@ def test_questions_of_a_workbook(tmp_path: Path):
     for row in (("ID", "Question"), (1, "Does zinc help?")):
         book.active.append(row)
     book.save(tmp_path / "q.xlsx")
-    [question] = read_questions(tmp_path / "q.xlsx")[0]
+    [question] = read_questions(tmp_path / "q.xlsx", Problems())
     assert (question.id, question.text) == ("1", "Does zinc help?")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from vericite.errors import Problems
 from vericite.evaluate.trec import read_run
 
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
@@ -63,7 +64,7 @@ def test_a_batch_is_written_as_a_run_that_trec_reads(run_cli, tmp_path: Path):
     run, rest = tmp_path / "run.trec", ("--set", "search.rerank=none")
     printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine", *rest)
     assert (printed.code, printed.out) == (0, "")
-    problems: list = []
+    problems = Problems()
     ranked = read_run(run, problems)
     assert (set(ranked), problems) == ({"q1", "q2"}, [])
     assert list(ranked["q1"]) == found(run_cli("search", QUESTION, "--k", "4", "--json", *rest))

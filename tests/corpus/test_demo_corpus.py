@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vericite.corpus import demo_documents, demo_questions, demo_vectors, load_documents
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.records import Document, to_json
 from vericite.text.sentences import document_sentences
 
@@ -89,14 +89,17 @@ def line(id: str, text: str = "Aspirin lowers fever.") -> str:
 
 def test_a_corpus_is_read_from_a_file(tmp_path: Path):
     path = write(tmp_path / "c.jsonl", line("a"), '{"id": "b", "sections": [{"text": "x", "label": "RESULTS"}]}')
-    documents, problems = load_documents(path)
-    assert problems == ()
+    problems = Problems()
+    documents = load_documents(path, problems)
+    assert not problems
     assert [(document.id, document.text) for document in documents] == [("a", "Aspirin lowers fever."), ("b", "x")]
 
 
 def test_the_demonstration_corpus_can_be_read_from_its_file(tmp_path: Path):
     path = write(tmp_path / "c.jsonl", *map(to_json, demo_documents()))
-    assert load_documents(path) == (demo_documents(), ())
+    problems = Problems()
+    assert load_documents(path, problems) == demo_documents()
+    assert not problems
 
 
 def test_bad_lines_and_repeated_ids_are_reported_by_line_and_the_rest_is_read(tmp_path: Path):
@@ -110,7 +113,8 @@ def test_bad_lines_and_repeated_ids_are_reported_by_line_and_the_rest_is_read(tm
         json.dumps({"id": "c", "year": "2020"}),
         line("d"),
     )
-    documents, problems = load_documents(path)
+    problems = Problems()
+    documents = load_documents(path, problems)
     assert [document.id for document in documents] == ["a", "d"]
     assert documents[0].text == "Aspirin lowers fever."
     assert [(item.line, item.field) for item in problems] == [
@@ -126,7 +130,9 @@ def test_bad_lines_and_repeated_ids_are_reported_by_line_and_the_rest_is_read(tm
 
 def test_a_repeated_id_is_reported_by_its_line_with_empty_lines_before_it(tmp_path: Path):
     path = write(tmp_path / "c.jsonl", line("a"), "", "", line("a"))
-    assert [item.line for item in load_documents(path)[1]] == [4]
+    problems = Problems()
+    load_documents(path, problems)
+    assert [item.line for item in problems] == [4]
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "{broken\n"], ids=["empty", "blank", "broken"])
@@ -134,18 +140,19 @@ def test_a_file_without_a_document_is_refused_with_the_form_expected(tmp_path: P
     path = tmp_path / "c.jsonl"
     path.write_text(content)
     with pytest.raises(InputError, match="expected documents") as caught:
-        load_documents(path)
+        load_documents(path, Problems())
     assert ("The first problem" in str(caught.value)) == bool(content.strip())
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path):
     for path in (tmp_path / "none.jsonl", tmp_path):
         with pytest.raises(InputError, match="expected a readable file"):
-            load_documents(path)
+            load_documents(path, Problems())
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_problem(tmp_path: Path):
     path = tmp_path / "c.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + f"{line('a')}\r\n{line('b')}\r\n".encode())
-    documents, problems = load_documents(path)
-    assert ([document.id for document in documents], problems) == (["a", "b"], ())
+    problems = Problems()
+    documents = load_documents(path, problems)
+    assert ([document.id for document in documents], problems) == (["a", "b"], [])

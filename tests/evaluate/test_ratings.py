@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import vericite
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.agreement import (
     CategoryF1,
     CohenKappa,
@@ -92,7 +92,7 @@ def test_a_repeated_label_is_reported_and_skipped(tmp_path):
     path.write_text(
         '{"item": "1", "rater": "a", "label": "s"}\n{"item": "1", "rater": "a", "label": "c"}\n{"item": 1}\n'
     )
-    problems = []
+    problems = Problems()
     found = read_ratings([path], problems)
     assert ([it.label for it in found], len(problems)) == (["s"], 2)
 
@@ -120,7 +120,8 @@ def test_rankings_are_correlated_over_the_systems_that_both_have(tmp_path):
     path.write_text(
         "".join(json.dumps(dict(zip(("system", "measure", "value"), row, strict=True))) + "\n" for row in rows)
     )
-    scores, problems = read_scores([path])
+    problems = Problems()
+    scores = read_scores([path], problems)
     found = correlate_rankings(scores, [Spearman(), Kendall()], "x")
     assert not problems
     assert [(it.found.value, it.found.n, it.found.missing) for it in found] == [
@@ -156,7 +157,7 @@ def test_a_first_line_without_citations_is_still_a_label(tmp_path):
     citation = {"sentence": 0, "document": "d", "label": "supports"}
     for file in (path, other):
         file.write_text('{"id": "q0", "correct": [true]}\n' + json.dumps({"id": "q1", "citations": [citation]}) + "\n")
-    problems = []
+    problems = Problems()
     assert [(it.rater, it.label) for it in read_ratings([path, other], problems)] == [
         ("a", "supported"),
         ("b", "supported"),

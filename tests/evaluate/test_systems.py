@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vericite.corpus import load_documents
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.scoring import system_names
 from vericite.evaluate.systems import read_gold, read_system, read_systems, verdict_mismatch
 from vericite.formats import answers_in
@@ -45,7 +45,8 @@ def test_files_next_to_the_answers_are_read(tmp_path):
 
 
 def test_a_question_without_an_answer_becomes_an_empty_item(tmp_path):
-    gold, problems = read_gold(lines(tmp_path / "gold.jsonl", {"id": "q1"}, {"id": "q2", "ideal": ["Yes."]}))
+    problems = Problems()
+    gold = read_gold(lines(tmp_path / "gold.jsonl", {"id": "q1"}, {"id": "q2", "ideal": ["Yes."]}), problems)
     found = items(read_system(lines(tmp_path / "a.jsonl", ANSWER), {}), gold)
     assert not problems
     assert found["q2"].answer is None
@@ -81,13 +82,14 @@ def test_trec_files_are_read_in_trecs_order(tmp_path):
     # Of the same score the document that sorts last is first, as trec_eval has it.
     assert items(given)["t1"].ranked == ("c", "b", "a")
     assert len(given.problems) == 1
-    gold, problems = read_gold(lines(tmp_path / "qrels.txt", "t1 0 a 2", "t1 0 b 0", "t2 0 a"))
+    problems = Problems()
+    gold = read_gold(lines(tmp_path / "qrels.txt", "t1 0 a 2", "t1 0 b 0", "t2 0 a"), problems)
     assert (dict(gold["t1"].documents), len(problems)) == ({"a": 2.0, "b": 0.0}, 1)
 
 
 def test_questions_with_gold_fields_are_gold(tmp_path):
     question = {"id": "q", "text": "Is it so?", "type": "yesno", "gold_exact": [["yes"]], "gold_documents": ["d"]}
-    gold, _ = read_gold(lines(tmp_path / "gold.jsonl", question))
+    gold = read_gold(lines(tmp_path / "gold.jsonl", question), Problems())
     assert (gold["q"].exact, dict(gold["q"].documents), gold["q"].type) == ((("yes",),), {"d": 1.0}, "yesno")
 
 
@@ -95,7 +97,7 @@ def test_questions_with_gold_fields_are_gold(tmp_path):
 def test_a_file_without_gold_is_refused(tmp_path, content):
     (tmp_path / "gold.jsonl").write_text(content)
     with pytest.raises(InputError, match="expected gold in"):
-        read_gold(tmp_path / "gold.jsonl")
+        read_gold(tmp_path / "gold.jsonl", Problems())
 
 
 def test_an_empty_folder_is_refused(tmp_path):
@@ -126,7 +128,7 @@ def test_labels_and_vectors_with_unknown_ids_are_reported(tmp_path):
     lines(tmp_path / "answers.jsonl", ANSWER)
     lines(tmp_path / "labels.jsonl", {"id": "q1", "correct": [True]}, {"id": "q9", "correct": [True]})
     lines(tmp_path / "scores.jsonl", {"id": "q8", "scores": {"x": 1}})
-    problems = []
+    problems = Problems()
     read = read_systems([tmp_path], problems)
     assert [item.id for item in read.systems[0].items] == ["q1"]
     assert sorted((it.path.rpartition("/")[2], it.line) for it in problems) == [
@@ -142,7 +144,7 @@ def test_labels_alone_define_the_questions(tmp_path):
 
 
 def test_a_ranking_alone_has_no_failed_answers(tmp_path):
-    gold, _ = read_gold(lines(tmp_path / "gold.jsonl", {"id": "t1"}, {"id": "t2"}))
+    gold = read_gold(lines(tmp_path / "gold.jsonl", {"id": "t1"}, {"id": "t2"}), Problems())
     ranked = items(read_system(lines(tmp_path / "run.txt", "t1 Q0 a 1 2.5 me"), {}), gold)
     assert [item.failed for item in ranked.values()] == [None, None]
     answered = items(read_system(lines(tmp_path / "o.jsonl", {"id": "t1", "exact": [["yes"]]}), {}), gold)
@@ -194,7 +196,7 @@ def answer(text: str, *documents: Document) -> Answer:
 @pytest.mark.parametrize("protocol", ["default", "alce", "bioace-document", "context(3)", "statements"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_verdicts_match_their_answers_in_every_format_and_protocol(path, protocol):
-    library, _ = load_documents(EXAMPLES / "formats" / "documents.jsonl")
+    library = load_documents(EXAMPLES / "formats" / "documents.jsonl", Problems())
     answers = [one for one in answers_in(path, documents=library) if isinstance(one, Answer)]
     assert answers
     found = [verdict_mismatch(one, its) for one, its in zip(answers, checked(answers, protocol), strict=True)]

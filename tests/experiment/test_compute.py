@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.encoders import TokenVectors
 from vericite.evaluate.items import ModelScores
 from vericite.evaluate.measures.registry import measures_named
@@ -177,7 +177,7 @@ def test_figures_of_two_models_are_not_mixed(tmp_path: Path, gold: Path):
 def test_answers_without_references_are_counted(tmp_path: Path):
     folder = folder_of(tmp_path / "run", range(3))
     with pytest.raises(InputError, match="--gold"):
-        compute_scores([folder], BertScores(Letters(), None), [])
+        compute_scores([folder], BertScores(Letters(), None), Problems())
     with pytest.raises(InputError, match="expected the folder of a run"):
         answer_folders([folder / "answers.jsonl"])
 

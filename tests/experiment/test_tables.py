@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vericite.corpus import demo_questions
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import System
@@ -90,7 +90,7 @@ def test_a_table_has_our_figures_and_those_of_the_paper(run_cli, folder: Path):
 
 
 def test_all_formats_have_the_same_content(folder: Path):
-    table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    table = make_table(read_cells([folder / "runs"], Problems()), Layout.load(str(folder / "layout.toml")))
     heads, rows = lines_of(table)
     assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
     assert "100\\% of\\_it \\& more" in as_latex(table) and "\\toprule" in as_latex(table)
@@ -113,14 +113,14 @@ def compared(folder: Path) -> Layout:
 
 
 def test_all_comparisons_are_corrected_together(folder: Path, compared: Layout):
-    table = make_table(read_cells([folder / "runs"], []), compared)
+    table = make_table(read_cells([folder / "runs"], Problems()), compared)
     assert len(table.comparisons) == 2
     assert all(one.found.among == 2 for one in table.comparisons)
 
 
 def twice_judged(folder: Path) -> list[RunCell]:
     """Cells of two judges, with the same answers and documents but different verdicts."""
-    cells = read_cells([folder / "runs"], [])
+    cells = read_cells([folder / "runs"], Problems())
 
     def stricter(item: Item) -> Item:
         assert item.checked
@@ -153,7 +153,7 @@ def test_measures_without_verdicts_are_compared_once_for_all_judges(folder: Path
 
 
 def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout):
-    table = make_table(read_cells([folder / "runs"], []), compared)
+    table = make_table(read_cells([folder / "runs"], Problems()), compared)
     tests = [one.found.test._replace(p=p) for one, p in zip(table.comparisons, (0.001, 0.04), strict=True)]
     found = [replace(one.found, test=test) for one, test in zip(table.comparisons, tests, strict=True)]
     first, second = corrected(found)
@@ -181,14 +181,14 @@ def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout)
 def test_a_system_of_the_paper_gets_its_own_figure(folder: Path):
     path = folder / "runs" / "experiment.json"
     path.write_text(path.read_text().replace("100% of_it & more", "B"))
-    table = make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    table = make_table(read_cells([folder / "runs"], Problems()), Layout.load(str(folder / "layout.toml")))
     assert [row[4] for row in lines_of(table)[1]] == [".500", "-"]
 
 
 def test_rows_of_the_paper_can_be_listed_below_ours(folder: Path):
     text = LAYOUT.replace("compare =", "listed = true\ncompare =")
     (folder / "layout.toml").write_text(text, encoding="utf-8")
-    rows = lines_of(make_table(read_cells([folder / "runs"], []), Layout.load(str(folder / "layout.toml"))))[1]
+    rows = lines_of(make_table(read_cells([folder / "runs"], Problems()), Layout.load(str(folder / "layout.toml"))))[1]
     assert [row[:2] for row in rows] == [["100% of_it & more", "2"], ["100% of_it & more", "4"], ["B", "9"]]
     assert rows[2][2:5] == ["-", "-", ".750"]
 
@@ -238,7 +238,7 @@ def test_a_table_warns_about_failed_questions_and_truncated_evidence(folder: Pat
     def failing(item: Item) -> Item:
         return replace(item, failed="the prompt and its reply need more than the 512 tokens that the model takes")
 
-    one, *others = read_cells([folder / "runs"], [])
+    one, *others = read_cells([folder / "runs"], Problems())
     first, second, third = one.system.items
     changed = System(one.system.name, (failing(first), worse(second), worse(third)))
     table = make_table([replace(one, system=changed), *others], Layout.load(str(folder / "layout.toml")))

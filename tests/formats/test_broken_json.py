@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vericite.corpus import load_documents
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.formats import answers_in
 from vericite.formats.registry import number_questions
 from vericite.records import Document
@@ -37,7 +37,7 @@ def test_invalid_json_in_a_list_is_reported_with_its_place(tmp_path: Path, text:
     path.write_text(text)
     (problem,) = problems_of_answers(path)
     with pytest.raises(InputError) as caught:
-        load_documents(path)
+        load_documents(path, Problems())
     for told in (problem, str(caught.value)):
         assert "expected one JSON list; " in told and said in told
         assert line is None or f"line {line}:" in told
@@ -53,7 +53,9 @@ def test_only_a_broken_line_is_lost(tmp_path: Path):
 def test_a_list_item_that_is_not_an_object_is_reported(tmp_path: Path):
     path = tmp_path / "all.jsonl"
     path.write_text('[1, {"id": "a", "text": "One."}]\n')
-    (document,), (problem,) = load_documents(path)
+    problems = Problems()
+    (document,) = load_documents(path, problems)
+    (problem,) = problems
     assert isinstance(document, Document)
     assert "expected a JSON object in the list; found 1" in str(problem)
 
@@ -66,12 +68,13 @@ def test_invalid_bytes_are_reported_in_the_same_words_everywhere(tmp_path: Path,
     ]
     (tmp_path / name).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError, match="expected UTF-8; found byte 0xff"):
-        load_documents(tmp_path / name)
+        load_documents(tmp_path / name, Problems())
 
 
 def test_a_line_without_a_question_is_told_by_the_name_that_people_write(tmp_path: Path):
     path = tmp_path / "q.jsonl"
     path.write_text('{"id": "1"}\n{"id": "2", "question": ""}\n\n{"id": "3", "question": "Why?"}\n')
-    numbered, problems = number_questions(path)
+    problems = Problems()
+    numbered = number_questions(path, problems)
     assert [(line, question.id) for line, question in numbered] == [(4, "3")]
     assert [(problem.line, problem.field) for problem in problems] == [(1, "question"), (2, "question")]

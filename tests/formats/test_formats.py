@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus import load_documents
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.formats import FORMATS, answers_in
 from vericite.records import Answer, Document
 
@@ -31,7 +31,7 @@ FILES = {
     "autojudge": "autojudge.jsonl",
     "medaesqa": "medaesqa.json",
 }
-LIBRARY, _ = load_documents(EXAMPLES / "documents.jsonl")
+LIBRARY = load_documents(EXAMPLES / "documents.jsonl", Problems())
 DOCUMENTS = [Document.from_text("PMID:123", "Aspirin lowers LDL."), Document.from_text("doi:10.1000/x", "It does not.")]
 
 

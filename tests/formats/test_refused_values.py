@@ -17,7 +17,7 @@ import pytest
 
 import vericite
 from vericite.corpus.sources.registry import documents_in
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.formats import answers_in, files
 from vericite.formats.registry import number_questions
 from vericite.pipeline.check import check
@@ -89,7 +89,7 @@ def test_a_file_of_which_nothing_can_be_read_is_refused_after_so_many_faults(
     monkeypatch.setattr(base, "MOST_FAULTS", 100)
     path = tmp_path / "a.jsonl"
     path.write_text("y\n" * 101)
-    for read in (answers_in, lambda path: number_jsonl(Answer, path), number_questions):
+    for read in (answers_in, lambda path: number_jsonl(Answer, path), lambda path: number_questions(path, Problems())):
         with pytest.raises(InputError, match=r"found none among the first 100 of .*, the limit. The last problem: "):
             list(read(path))
     path.write_text(json.dumps(GOOD) + "\n" + "y\n" * 200)
@@ -194,7 +194,7 @@ def test_several_values_of_a_documents_field_are_refused(tmp_path: Path, form: s
 def test_gold_with_several_values_of_a_field_is_refused(tmp_path: Path):
     path = tmp_path / "gold.jsonl"
     path.write_text('{"id": "a", "ideal": ["x"], "ideal": ["y"]}\n')
-    [(_, problem)] = base.number_jsonl(vericite.records.Gold, path)
+    [problem] = base.number_jsonl(vericite.records.Gold, path)
     assert "several values of 'ideal'" in str(problem)
 
 

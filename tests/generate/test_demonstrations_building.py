@@ -13,7 +13,7 @@ import pytest
 from server import Answering, Arrival, reply, status
 from worked import REVIEW, TRIAL, is_reading, question_in, reasoner, yes_no
 
-from vericite.errors import InputError, LLMAccessError
+from vericite.errors import InputError, LLMAccessError, Problems
 from vericite.generate.demonstrations import EvaluatedWriter, Pool, RationaleWriter, build_pool
 from vericite.generate.demonstrations.building import comes_to
 from vericite.generate.demonstrations.pool import attributed
@@ -28,7 +28,8 @@ def gold(question: Question) -> list[Document]:
 
 
 def made(path: Path):
-    pool, problems = Pool.read(path)
+    problems = Problems()
+    pool = Pool.read(path, problems)
     assert not problems
     return {exemplar.id: exemplar for exemplar in pool.exemplars}
 

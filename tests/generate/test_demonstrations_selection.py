@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worked import WordEmbedder, exemplar
 
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.generate.demonstrations import (
     Exemplar,
     Pool,
@@ -343,13 +343,14 @@ def test_a_pool_comes_back_from_its_file_without_loss_and_a_bad_line_costs_itsel
     path = tmp_path / "pool.jsonl"
     items = [exemplar("b", "zinc"), exemplar("a", "copper", label="yes", made_by={"answer": "x"})]
     path.write_text("\n".join([*map(to_json, items), "{}", to_json(items[0])]))
-    pool, problems = Pool.read(path)
+    problems = Problems()
+    pool = Pool.read(path, problems)
     assert [item.id for item in pool.exemplars] == ["a", "b"]
     assert set(pool.exemplars) == set(items)
     assert [problem.line for problem in problems] == [3, 4]
     path.write_text("{}\n")
     with pytest.raises(InputError, match="found none"):
-        Pool.read(path)
+        Pool.read(path, Problems())
 
 
 @pytest.mark.parametrize(
@@ -365,7 +366,7 @@ def test_what_was_built_can_be_shown(tmp_path: Path):
     zinc = Document.from_text("5", "Zinc shortened colds by 2 days in adults.")
     question = Question(id="a", text="Zinc?", gold_documents=("5",), gold_ideal=("Zinc shortened colds in adults.",))
     build_pool([question], lambda _: [zinc], tmp_path / "pool.jsonl")
-    pool, _ = Pool.read(tmp_path / "pool.jsonl")
+    pool = Pool.read(tmp_path / "pool.jsonl", Problems())
     (shown,) = PoolSelector(pool, Selection(shots=1), load_prompt("default")).choose(Question(id="q", text="Gout?"))
     assert (shown.answer, shown.pmids) == ("Zinc shortened colds in adults [1].", ("5",))
     assert isinstance(pool.exemplars[0], Exemplar)

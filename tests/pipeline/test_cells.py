@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.pipeline.build import build, fingerprint, open_search
 from vericite.pipeline.plan import Plan, RepairPlan, SearchPlan
 from vericite.pipeline.search import OracleSearch
@@ -38,7 +38,8 @@ def ids(search: OracleSearch, question: Question, k: int) -> list[str]:
 
 
 def opened(**fields: object) -> OracleSearch:
-    search, problems = open_search(SearchPlan.model_validate(fields))
+    problems = Problems()
+    search = open_search(SearchPlan.model_validate(fields), problems=problems)
     assert isinstance(search, OracleSearch) and not problems
     return search
 
@@ -54,7 +55,7 @@ def test_an_oracle_has_all_gold_documents_in_their_order_or_the_first_k(corpus: 
 
 def test_a_controlled_oracle_has_as_many_documents_as_its_standard_cell(corpus: str):
     controlled = opened(corpus=f"oracle:{corpus}", controlled=corpus, **FAST)
-    standard, _ = open_search(SearchPlan(corpus=corpus, by="bm25", rerank="none"))
+    standard = open_search(SearchPlan(corpus=corpus, by="bm25", rerank="none"))
     for k in (1, 2, 4):
         wanted = [hit.document.id for hit in standard.find(QUESTION, k).evidence]
         found = controlled.find(QUESTION, k)

@@ -125,7 +125,7 @@ def test_a_plan_is_built_into_the_parts_that_it_names():
     run = pipeline.run(Question(id="q", text=QUESTION), plan.search.k)
     assert len(run.evidence) == 2 and run.evidence[0].retriever == "bm25"
     assert pipeline.verifier.protocol.name == "vericite" and "lexical" in run.provenance.parts["judge"]
-    assert open_search(plan.search)[0].parts == pipeline.search.parts
+    assert open_search(plan.search).parts == pipeline.search.parts
     assert protocol_of(CheckPlan(checks=False)).checks is False
     assert settings_of(ModelPlan(price="0.15,0.60")).price is not None
     with pytest.raises(InputError, match="two amounts"):
@@ -137,7 +137,7 @@ def test_reason_and_verifys_search_is_the_papers():
     assert (search.k, search.candidates, search.by, search.rerank) == (5, 20, "bm25", "bge")
     assert (search.relevance_top, search.coverage, search.relevance) == (5, 0.3, 0.5)
     assert (search.keep, search.rerank_by) == ("new", "rewriting")
-    opened, _ = open_search(search.model_copy(update={"rerank": "bundled"}))
+    opened = open_search(search.model_copy(update={"rerank": "bundled"}))
     assert opened.rewrite is not None and opened.rewrite.trigger == Trigger()
     assert opened.parts["rewriter"].endswith("best=5), keep=new, rerank_by=rewriting")
 
@@ -161,7 +161,7 @@ def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):
 
 def test_a_closed_book_needs_a_model_and_a_prompt_that_allows_it():
     closed = SearchPlan(corpus="none")
-    assert open_search(closed)[0].find(Question(id="q", text="x"), 5).evidence == ()
+    assert open_search(closed).find(Question(id="q", text="x"), 5).evidence == ()
     with pytest.raises(InputError, match=r"answer\.llm with search\.corpus none"):
         build(Plan(search=closed))
     with pytest.raises(InputError, match="closed-book-bioasq"):

@@ -558,7 +558,10 @@ def test_a_byte_order_mark_alone_is_a_blank_line(content: bytes, path: Path):
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_line_that_is_not_utf_8_is_reported_and_loses_only_itself(encoding: str, path: Path):
     foreign = '{"id": "b", "title": "Ménière"}'.encode(encoding)
-    items = [item for _, item in number_jsonl(Document, written(path, b'{"id": "a"}\n' + foreign + b'\n{"id": "c"}\n'))]
+    items = [
+        item if isinstance(item, RecordError) else item[1]
+        for item in number_jsonl(Document, written(path, b'{"id": "a"}\n' + foreign + b'\n{"id": "c"}\n'))
+    ]
     assert [item.line if isinstance(item, RecordError) else item.id for item in items] == ["a", 2, "c"]
     assert "expected UTF-8; found byte 0xe9 at 23" in str(items[1])
 
@@ -575,7 +578,7 @@ def test_a_file_that_does_not_exist_is_an_input_error_that_names_it(tmp_path: Pa
 
 def test_a_directory_is_an_input_error_that_names_it(tmp_path: Path):
     with pytest.raises(InputError, match=r"expected a readable file; found .*: Is a directory"):
-        [item for _, item in number_jsonl(Document, tmp_path)]
+        list(number_jsonl(Document, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -589,7 +592,10 @@ def test_a_binary_file_is_a_record_error_on_its_first_line(content: bytes, path:
 
 def test_a_bad_line_in_the_middle_loses_only_itself(path: Path):
     lines = ['{"id": "a"}', '{"id": 1}', '{"id": "c"}', "{oops", "", '{"id": "d"}']
-    items = [item for _, item in number_jsonl(Document, written(path, "\n".join(lines)))]
+    items = [
+        item if isinstance(item, RecordError) else item[1]
+        for item in number_jsonl(Document, written(path, "\n".join(lines)))
+    ]
     assert [item.line if isinstance(item, RecordError) else item.id for item in items] == ["a", 2, "c", 4, "d"]
 
 

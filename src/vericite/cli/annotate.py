@@ -19,11 +19,11 @@ from vericite.cli.options import (
 )
 from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, refuse_verdicts_aside
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
+from vericite.errors import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.errors import RecordError
     from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
     from vericite.lab.annotate.agreement import PeopleAgreement
@@ -81,7 +81,7 @@ def sample(
     from vericite.lab.annotate.schemes import load_scheme
     from vericite.lab.annotate.units import draw, units_of
 
-    problems: list[RecordError] = []
+    problems = Problems()
     refuse_unwritable(out)
     asked = load_scheme(scheme)
     with reported(problems):
@@ -171,7 +171,7 @@ def agreement(
     refuse_same(out, *labels, sample)
     refuse_unwritable(out)
     asked = load_scheme(scheme)
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         units = None if sample is None else {unit.item: unit for unit in _units(sample)}
         given = read_annotations(labels, asked, units, problems)
@@ -210,7 +210,7 @@ def correct(
     from vericite.cli.figures import print_records, reported
 
     refuse_both(as_json, as_csv)
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         read = _systems(systems, problems, gold, documents, name, protocol, judge, None)
         found = by_people(read, sample, labels, scheme, problems)
@@ -244,7 +244,7 @@ def convert(
     refuse_unwritable(out)
     asked = load_scheme(scheme)
     units = _units(sample)
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         known = {unit.item: unit for unit in units}
         given = read_annotations(labels, asked, known, problems) if labels else []
@@ -258,7 +258,7 @@ def convert(
 
 
 def by_people(
-    systems: Sequence[System], sample: Path, labels: Sequence[Path], scheme: str, problems: list[RecordError]
+    systems: Sequence[System], sample: Path, labels: Sequence[Path], scheme: str, problems: Problems
 ) -> list[SystemByPeople]:
     """Correct each system's rates by human labels on a sample.
 
@@ -276,7 +276,7 @@ def by_people(
 
 def _systems(
     places: Sequence[Path],
-    problems: list[RecordError],
+    problems: Problems,
     gold: Path | None,
     documents: Path | None,
     names: Sequence[str] | None,
@@ -300,7 +300,7 @@ def _units(sample: Path) -> list[Unit]:
     """Read the units of a sample; all must be valid, because they weight the labels."""
     from vericite.lab.annotate.units import read_sample
 
-    problems: list[RecordError] = []
+    problems = Problems()
     units = read_sample(sample, problems)
     if problems:
         raise problems[0]

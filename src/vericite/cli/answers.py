@@ -10,7 +10,7 @@ from vericite.cli.io import note, remark, remark_leakage
 from vericite.cli.terminal import ProgressLine
 
 if TYPE_CHECKING:
-    from vericite.errors import RecordError
+    from vericite.errors import Problems, RecordError
     from vericite.records import Answer, Document
     from vericite.text.references import Library
 
@@ -19,7 +19,7 @@ def read_answers(
     file: Path,
     format: str,
     documents: Path | None,
-    problems: list[RecordError],
+    problems: Problems,
     on_format: Callable[[str], None] | None = None,
     columns: str | None = None,
 ) -> Iterator[Answer]:
@@ -45,7 +45,7 @@ def read_answers(
     remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
     library = _looked_up(documents, file, format, columns) or read_library(documents, problems)
     items = answers_in(file, format, library, on_format, columns)
-    yield from usable(watched(items, file, documents is not None), problems)
+    yield from problems.kept(watched(items, file, documents is not None))
 
 
 def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
@@ -118,18 +118,7 @@ class _Ids:
             remark(f"{more} more repeated {'id' if more == 1 else 'ids'} in {self._file}")
 
 
-def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -> Iterator[Answer]:
-    """Yield the answers, and add the unusable records to ``problems``."""
-    from vericite.errors import RecordError
-
-    for item in items:
-        if isinstance(item, RecordError):
-            problems.append(item)
-        else:
-            yield item
-
-
-def read_library(file: Path | None, problems: list[RecordError]) -> Sequence[Document]:
+def read_library(file: Path | None, problems: Problems) -> Sequence[Document]:
     """Read the documents of a file, if one is given; unusable lines are added to ``problems``.
 
     Raises:
@@ -139,6 +128,4 @@ def read_library(file: Path | None, problems: list[RecordError]) -> Sequence[Doc
 
     if file is None:
         return ()
-    documents, wrong = load_documents(file)
-    problems.extend(wrong)
-    return documents
+    return load_documents(file, problems)

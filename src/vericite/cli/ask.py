@@ -16,11 +16,11 @@ from vericite.cli.io import clean, is_quiet, note, output, remark, remark_leakag
 from vericite.cli.options import BATCH, BatchOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs, refuse_unwritable, report
+from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
-    from vericite.errors import RecordError
     from vericite.pipeline.ask import Pipeline
     from vericite.pipeline.runs import EvidenceShown
     from vericite.pipeline.search import FoundEvidence, OnStage, Search
@@ -63,13 +63,13 @@ def ask(
     for 30 days. If a run with --save is interrupted, enter the same command again to continue it.
     """
     refuse_two_inputs(str(batch), plan.search.corpus)
-    questions, refused = _questions(question, batch, kept=save is not None)
+    problems = Problems()
+    questions = _questions(question, batch, save is not None, problems)
     remark_leakage(batch)
 
     from vericite.cli.show import show_ledger
     from vericite.pipeline.build import build
 
-    problems: list[RecordError] = []
     made = build(plan, questions, problems, show_embedding)
     try:
         if save is not None:
@@ -80,23 +80,23 @@ def ask(
         # An interrupted run also cost money.
         show_ledger(made.ledger)
     outcomes.show(len(questions))
-    report([*problems, *refused], ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
+    report(problems, ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
 
 
-def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[list[Question], list[RecordError]]:
+def _questions(question: str | None, batch: Path | None, kept: bool, problems: Problems) -> list[Question]:
     from vericite.errors import InputError
     from vericite.formats.registry import read_questions
     from vericite.records import Question
 
     expect_either(question, batch)
     if batch is not None:
-        return read_questions(batch)
+        return read_questions(batch, problems)
     if not (question or "").strip():
         raise InputError("expected a question; found no text")
     text = question or ""
     # In a folder the id must differ from those of other questions.
     id = f"question-{hashlib.sha256(text.encode()).hexdigest()[:12]}" if kept else "question"
-    return [Question(id=id, text=text)], []
+    return [Question(id=id, text=text)]
 
 
 def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> _Outcomes:
@@ -271,18 +271,18 @@ def search(
     _check_arguments(question, batch, run, tag)
     refuse_same(run, batch, Path(plan.search.corpus), what="--run")
     refuse_unwritable(run, "--run")
-    opened, problems = open_search(plan.search, settings_of(plan.llm), show_embedding)
-    numbered, refused = _queries(question, batch)
-    wrong = [*problems, *refused]
+    problems = Problems()
+    opened = open_search(plan.search, settings_of(plan.llm), show_embedding, problems=problems)
+    numbered = _queries(question, batch, problems)
     shown = _Shown(explain, as_json, batch, run, tag)
-    _search_all(opened, numbered, plan.search.depth(10), shown, wrong)
+    _search_all(opened, numbered, plan.search.depth(10), shown, problems)
     if shown.nothing and plan.search.filters.predicate():
         note(
             f"nothing was found for {shown.nothing} of {len(numbered)} questions with the filters. A document that "
             "lacks a field does not match a filter on it; `vericite corpus info STORE` shows the fields of a store"
         )
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
-    report(wrong)
+    report(problems)
 
 
 def _check_arguments(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
@@ -295,16 +295,16 @@ def _check_arguments(question: str | None, batch: Path | None, run: Path | None,
         raise InputError(f"expected --tag to be one word; found {tag!r}")
 
 
-def _queries(question: str | None, batch: Path | None) -> tuple[list[tuple[int, Question]], list[RecordError]]:
+def _queries(question: str | None, batch: Path | None, problems: Problems) -> list[tuple[int, Question]]:
     """Return the questions, each with its line number in the batch."""
     from vericite.records import Question
 
     if batch is None:
-        return [(1, Question(id="question", text=question or ""))], []
+        return [(1, Question(id="question", text=question or ""))]
     from vericite.formats.registry import number_questions
 
     remark_leakage(batch)
-    return number_questions(batch)
+    return number_questions(batch, problems)
 
 
 class _Shown:
@@ -340,7 +340,7 @@ class _Shown:
 
 
 def _search_all(
-    opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: list[RecordError]
+    opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: Problems
 ) -> None:
     from vericite.cli.terminal import ProgressLine
     from vericite.errors import EntrezError, InputError, RecordError

@@ -21,6 +21,7 @@ from vericite.cli.workers import (
     made_by,
     shared_of,
 )
+from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def attribute(
     refuse_unwritable(out, is_shared=ray is not None)
     shared = shared_of(ctx, ray, plan.workers, out)
     file = local_copy(ctx, file)
-    problems: list[RecordError] = []
+    problems = Problems()
     settings = settings_of(plan.llm)
     judged_by = judge_of(plan.check, settings)
     by = by or default_attributor(plan.check.protocol, plan.check.judge)
@@ -156,9 +157,9 @@ class _Given(NamedTuple):
     documents: Path | None
 
 
-def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
+def _answers(given: _Given, problems: Problems) -> Iterator[Answer]:
     """Yield the answers with the sources that they may cite; unusable records are appended to ``problems``."""
-    from vericite.cli.answers import usable, watched
+    from vericite.cli.answers import watched
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
 
@@ -167,10 +168,10 @@ def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
         item if isinstance(item, RecordError) else _unusable(item, given.file, number) or item
         for number, item in enumerate(items, start=1)
     )
-    return map(known_retractions().flagged_answer, usable(sourced, problems))
+    return map(known_retractions().flagged_answer, problems.kept(sourced))
 
 
-def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
+def _records(given: _Given, problems: Problems) -> Iterator[Answer | RecordError]:
     from vericite.cli.answers import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
@@ -194,7 +195,7 @@ _FOUND_FOR_A_SENTENCE = 5
 _FOUND_FOR_AN_ANSWER = 50
 
 
-def _with_store(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
+def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordError]:
     """Yield the answers, each with the documents that a store has on its sentences."""
     from vericite.corpus.store import open_store
     from vericite.errors import InputError, RecordError
@@ -315,7 +316,7 @@ def repair(
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
-    problems: list[RecordError] = []
+    problems = Problems()
     repairer = build_repairer(plan, problems)
     console = Terminal()
     totals = RepairTotals()

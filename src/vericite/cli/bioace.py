@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,7 @@ from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, NameOption, SystemsArgument
 from vericite.cli.terminal import ProgressLine
 from vericite.cli.train import steps_told, training_extra, with_seed
-
-if TYPE_CHECKING:
-    from vericite.errors import RecordError
+from vericite.errors import Problems
 
 bioace = typer.Typer(
     name="bioace",
@@ -133,7 +131,7 @@ def score(
         raise InputError("expected --llm MODEL with --nugget-prompt; found none. Name a model.")
     if completeness_prompt is not None and completeness != "llm":
         raise InputError("expected --completeness llm with --completeness-prompt; found none. Add it.")
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or (), whole=True)
         refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
@@ -211,7 +209,7 @@ def train_completeness(
 
     if encoder and decoder:
         raise InputError("expected --encoder or --decoder; found both. Give one of them.")
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         read = read_systems(systems, problems, whole=True)
         refuse_same(out, *read.paths, what="--out")
@@ -263,7 +261,8 @@ def train_correctness(
     from vericite.evaluate.judge_calibration import read_labels
     from vericite.models.contracts import COLUMNS
 
-    labels, problems = read_labels(pairs)
+    problems = Problems()
+    labels = read_labels(pairs, problems)
     with reported(problems), training_extra("bioace train-correctness"):
         from vericite.lab.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
 

@@ -26,12 +26,12 @@ from vericite.cli.workers import (
     made_by,
     shared_of,
 )
+from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.cli.terminal import Terminal
-    from vericite.errors import RecordError
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
@@ -106,7 +106,7 @@ def check(
     shared = shared_of(ctx, ray, plan.workers, out)
     refuse_unwritable(page, "--report")
     file = local_copy(ctx, file)
-    problems: list[RecordError] = []
+    problems = Problems()
     answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)), columns)
     judged_by = judge_of(plan.check, settings_of(plan.llm))
     before = ledger_of(judged_by)

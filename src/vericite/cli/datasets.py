@@ -14,11 +14,11 @@ from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
 from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
+from vericite.errors import Problems
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet
     from vericite.datasets.registry import DatasetSource
-    from vericite.errors import RecordError
 
 
 datasets = typer.Typer(
@@ -49,7 +49,7 @@ def listed(ctx: typer.Context, as_json: JsonOption = False) -> None:
 @datasets.command()
 def stats(name: NameArgument, file: FileArgument = None, as_json: JsonOption = False) -> None:
     """Count what a data set's file holds: questions, gold, answers, citations and their labels."""
-    problems: list[RecordError] = []
+    problems = Problems()
     source = _source(name, file)
     remark_leakage(Path(f"{source.name}:{source.paths[0]}"))
     counts = source.counts(problems).record
@@ -74,7 +74,7 @@ def show(
     """Write a data set's records as JSON lines in our format, for any command that reads it."""
     from vericite.records import to_json
 
-    problems: list[RecordError] = []
+    problems = Problems()
     source = _source(name, file)
     kind = source.kind_named(what)
     found = False
@@ -182,7 +182,7 @@ def convert(
 
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
-    problems: list[RecordError] = []
+    problems = Problems()
     code = ExitCode.OK
     asked = _Run(file, run, topics, team)
     if validate:
@@ -217,7 +217,8 @@ class _Run(NamedTuple):
         """Ids of the topics; empty if none are given."""
         from vericite.formats.registry import read_questions
 
-        return {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
+        # Bad lines are left out.
+        return {question.id for question in read_questions(self.topics, Problems())} if self.topics else set[str]()
 
     def validate(self, to: WrittenForm) -> None:
         """List the run's violations of BioGen's rules; exit with 2 if there are any."""
@@ -230,14 +231,13 @@ class _Run(NamedTuple):
         say(f"{self.file}: no violations of the track's rules")
 
 
-def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
+def _gold(file: Path, to: WrittenForm, problems: Problems) -> str:
     from vericite.errors import InputError, RecordError
     from vericite.evaluate.systems import read_gold
     from vericite.formats.tracks import to_bank
     from vericite.records import to_json
 
-    gold, wrong = read_gold(file)
-    problems += wrong
+    gold = read_gold(file, problems)
     if to is WrittenForm.GOLD:
         return "".join(f"{to_json(record)}\n" for record in gold.values())
     lines: list[str] = []
@@ -249,18 +249,14 @@ def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
     return "".join(lines)
 
 
-def _table(file: Path, problems: list[RecordError]) -> str:
-    from vericite.errors import InputError, RecordError
+def _table(file: Path, problems: Problems) -> str:
+    from vericite.errors import InputError
     from vericite.formats.convert import VERDICT_COLUMNS, to_table, verdict_rows
     from vericite.records import CheckedAnswer, number_jsonl
 
     rows: list[list[str]] = []
-    for _, line in number_jsonl(CheckedAnswer, file):
-        if isinstance(line, RecordError):
-            problems.append(line)
-        else:
-            rows += verdict_rows(line)
+    for _, line in problems.kept(number_jsonl(CheckedAnswer, file)):
+        rows += verdict_rows(line)
     if not rows:
-        first = f" First problem: {problems[0]}" if problems else ""
-        raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{first}")
+        raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{problems.first}")
     return to_table([VERDICT_COLUMNS, *rows])

@@ -18,12 +18,12 @@ from vericite.cli.io import clean, remark, say, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_unwritable, report
+from vericite.errors import Problems
 from vericite.pipeline.plan import Plan, SearchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.errors import RecordError
     from vericite.generate.demonstrations import Built, Pool, WritesRationales
     from vericite.llm import Settings
     from vericite.records import Document, Question
@@ -111,13 +111,14 @@ def build(
     _refuse_idle(llm, prompt, retrieved, documents)
     if reference and llm is not None:
         raise InputError("expected --reference without --llm, which writes rationales; found both. Give only one.")
-    found, problems = read_questions(questions)
+    problems = Problems()
+    found = read_questions(questions, problems)
     settings = settings_of(plan.llm)
     shown, by = most or (5 if retrieved else 3), None
     if retrieved:
-        evidence, by, more = _found_documents(_searched(plan.search, corpus), settings, shown)
+        evidence, by = _found_documents(_searched(plan.search, corpus), settings, shown, problems)
     else:
-        evidence, more = _gold_documents(documents, corpus)
+        evidence = _gold_documents(documents, corpus, problems)
     writer = None if llm is None else _writer(llm, settings, prompt)
     try:
         with _shown(len(found)) as progress:
@@ -129,7 +130,7 @@ def build(
         _print_built(built, to, writer)
     else:
         _show_built(built, to, writer)
-    report([*problems, *more], ExitCode.NOT_RUN if built.failed else ExitCode.OK)
+    report(problems, ExitCode.NOT_RUN if built.failed else ExitCode.OK)
 
 
 def _refuse_idle(llm: str | None, prompt: str | None, retrieved: bool, documents: Path | None) -> None:
@@ -167,23 +168,23 @@ def _writer(model: str, settings: Settings, prompt: str | None) -> WritesRationa
 
 
 def _found_documents(
-    plan: SearchPlan, settings: Settings, most: int
-) -> tuple[Callable[[Question], list[Document]], str, Sequence[RecordError]]:
-    """Return a function that searches for a question's documents, the search's signature, and bad lines."""
+    plan: SearchPlan, settings: Settings, most: int, problems: Problems
+) -> tuple[Callable[[Question], list[Document]], str]:
+    """Return a function that searches for a question's documents, and the search's signature."""
     from vericite.pipeline.build import open_search
 
-    search, problems = open_search(plan, settings)
+    search = open_search(plan, settings, problems=problems)
 
     def found(question: Question) -> list[Document]:
         return [hit.document for hit in search.find(question, most).usable_first]
 
-    return found, " ".join(f"{name}={signature}" for name, signature in search.parts.items()), problems
+    return found, " ".join(f"{name}={signature}" for name, signature in search.parts.items())
 
 
 def _gold_documents(
-    documents: Path | None, corpus: str | None
-) -> tuple[Callable[[Question], list[Document]], Sequence[RecordError]]:
-    """Return a function that finds a question's gold documents, and the bad lines of the file."""
+    documents: Path | None, corpus: str | None, problems: Problems
+) -> Callable[[Question], list[Document]]:
+    """Return a function that finds a question's gold documents."""
     from vericite.errors import InputError
     from vericite.pipeline.build import open_oracle
 
@@ -191,12 +192,12 @@ def _gold_documents(
         raise InputError("expected either --documents or --corpus; found neither")
     if documents is not None and corpus is not None:
         raise InputError("expected either --documents or --corpus; found both")
-    oracle, problems = open_oracle(corpus or str(documents))
+    oracle = open_oracle(corpus or str(documents), problems)
 
     def gold(question: Question) -> list[Document]:
         return [hit.document for hit in oracle.retrieve(question, len(question.gold_documents))]
 
-    return gold, problems
+    return gold
 
 
 @demonstrations.command()
@@ -215,15 +216,16 @@ def info(
     """Show the contents of a pool, and what must not be shown with given questions."""
     from vericite.generate.demonstrations import Pool
 
-    found, problems = Pool.read(pool)
-    asked, more = _against(against)
+    problems = Problems()
+    found = Pool.read(pool, problems)
+    asked = _against(against, problems)
     facts = _facts(found, asked, near)
     if as_json:
         say_json(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for name, value in facts.items():
             say(f"{name:<18} {clean(_in_words(value))}")
-    report([*problems, *more])
+    report(problems)
 
 
 def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[str, object]:
@@ -295,7 +297,7 @@ def _show_built(built: Built, to: Path, writer: WritesRationales | None) -> None
         say(f"  {writer.llm.ledger}")
 
 
-def _against(path: Path | None) -> tuple[Sequence[Question], Sequence[RecordError]]:
+def _against(path: Path | None, problems: Problems) -> Sequence[Question]:
     from vericite.formats.registry import read_questions
 
-    return ((), ()) if path is None else read_questions(path)
+    return () if path is None else read_questions(path, problems)

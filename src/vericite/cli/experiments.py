@@ -16,9 +16,9 @@ from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
 from vericite.cli.options import DrawSeedOption, DrawsOption
 from vericite.cli.refusals import refuse_unwritable, report
 from vericite.cli.score import GoldOption
+from vericite.errors import Problems
 
 if TYPE_CHECKING:
-    from vericite.errors import RecordError
     from vericite.lab.experiment.compute import Computed
     from vericite.lab.experiment.estimate import Estimated
     from vericite.lab.experiment.grid import CellOutcome, Changes, Grid, GridProgress
@@ -55,7 +55,7 @@ def run(
     from vericite.lab.experiment.config import Experiment
     from vericite.lab.experiment.grid import Grid
 
-    problems: list[RecordError] = []
+    problems = Problems()
     named = Experiment.load(experiment, _values(set_))
     grid = Grid(named, to or Path(named.name), problems, show_embedding, first)
     remark_leakage(*dict.fromkeys(Path(plan.source) for plan in named.questions.values()))
@@ -199,7 +199,7 @@ def table(
     from vericite.lab.experiment.tables import Layout, make_table, read_cells
 
     refuse_unwritable(out)
-    problems: list[RecordError] = []
+    problems = Problems()
     chosen = Layout.load(layout or _own(runs))
     text = FORMS[as_.value](make_table(read_cells(runs, problems), chosen, Bootstrap(draws, seed)))
     if out is None:
@@ -270,15 +270,13 @@ def compute(
     """
     from vericite.cli.figures import reported
 
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         done = _computed(what, runs, model, problems, gold)
         _show_computed(done, what)
 
 
-def _computed(
-    what: Computable, runs: list[Path], model: str, problems: list[RecordError], gold: Path | None
-) -> Computed:
+def _computed(what: Computable, runs: list[Path], model: str, problems: Problems, gold: Path | None) -> Computed:
     from contextlib import closing
 
     from vericite.cli.terminal import ProgressLine

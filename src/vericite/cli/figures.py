@@ -20,7 +20,7 @@ from rich.text import Text
 from vericite.cli.io import clean, output, say, say_json
 from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
-from vericite.errors import RecordError
+from vericite.errors import Problems
 from vericite.evaluate.agreement import FEWEST_SYSTEMS
 from vericite.evaluate.ratings import Agreed, RankCorrelation
 from vericite.evaluate.resampling import Estimate
@@ -30,7 +30,7 @@ from vericite.lab.assess.tables import FigureRow
 
 
 @contextmanager
-def reported(problems: list[RecordError]) -> Generator[None]:
+def reported(problems: Problems) -> Generator[None]:
     """Report the lines that could not be used at the end, and before an error that may be caused by them."""
     with lines_before_errors(problems):
         yield

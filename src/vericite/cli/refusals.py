@@ -12,7 +12,7 @@ import typer
 from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import remark
 from vericite.disk.bucket import bucket_address
-from vericite.errors import InputError, RecordError, VeriCiteError
+from vericite.errors import InputError, Problems, RecordError, VeriCiteError
 
 if TYPE_CHECKING:
     from vericite.evaluate.systems import LoadedSystems
@@ -163,7 +163,7 @@ def code_of_count(count: int) -> ExitCode:
 
 
 @contextmanager
-def lines_before_errors(problems: list[RecordError]) -> Generator[None]:
+def lines_before_errors(problems: Problems) -> Generator[None]:
     """Print the unusable records before an error that they may have caused."""
     try:
         yield

@@ -16,7 +16,6 @@ from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsA
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from vericite.errors import RecordError
     from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
 
@@ -60,7 +59,7 @@ def report(
     from vericite.cli.annotate import by_people
     from vericite.cli.answers import read_library
     from vericite.cli.figures import reported
-    from vericite.errors import InputError
+    from vericite.errors import InputError, Problems
     from vericite.evaluate.systems import read_systems
     from vericite.reporting.data import with_verdicts
 
@@ -74,7 +73,7 @@ def report(
         raise InputError(f"expected --out and --csv to be two files; found {out} for both")
     printed = table is not None and str(table) == "-"
     refuse_unwritable(None if printed else table, "--csv")
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         with _remark_if_stopped():
             library = read_library(documents, problems)

@@ -20,9 +20,9 @@ from vericite.cli.options import (
     SignaturesOption,
 )
 from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
+from vericite.errors import Problems
 
 if TYPE_CHECKING:
-    from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
     from vericite.evaluate.scoring import System
     from vericite.evaluate.systems import LoadedSystems
@@ -145,7 +145,7 @@ def score(
     beside = {kind: path for kind, path in given.items() if path}
     refuse_both(as_json, as_csv)
     _refuse(systems, beside, out)
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         read = _read(systems, problems, gold, beside, documents, columns, name)
         refuse_same(out, *read.paths, documents)
@@ -195,7 +195,7 @@ def compare(
     from vericite.evaluate.scoring import compare_all_pairs, comparison_signature, counts_zero, different_judges_warning
 
     refuse_both(as_json, as_csv)
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         places = [first, *([second] if second else [])]
         # Two locations are two systems, whatever the ids of their questions.
@@ -244,7 +244,7 @@ def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | Non
 
 def _read(
     places: Sequence[Path],
-    problems: list[RecordError],
+    problems: Problems,
     gold: Path | None,
     beside: Mapping[str, Path],
     documents: Path | None,
@@ -365,7 +365,7 @@ def agree(
     _refuse_written_over(out, ratings)
     chosen = [parse_measure(text, AGREEMENT) for text in split_measures(measures)]
     known = [label.strip() for label in categories.split(",")] if categories else None
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
         found = read_ratings(ratings, problems, of.value)
         agreed = measure(found, chosen, reference, known, Bootstrap(draws, seed), by)
@@ -405,10 +405,9 @@ def rankings(
     refuse_both(as_json, as_csv)
     _refuse_written_over(out, scores)
     chosen = [parse_measure(text, RANKINGS) for text in split_measures(measures)]
-    problems: list[RecordError] = []
+    problems = Problems()
     with reported(problems):
-        found, wrong = read_scores(scores)
-        problems += wrong
+        found = read_scores(scores, problems)
         correlated = correlate_rankings(found, chosen, reference, Bootstrap(draws, seed))
         if as_json or as_csv:
             print_records([correlation.record for correlation in correlated], as_csv)

@@ -22,6 +22,7 @@ from vericite.cli.refusals import (
     refuse_unwritable,
     report,
 )
+from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -377,7 +378,8 @@ def calibrate(
     refuse_same(out, labels)
     path = _destination(name, out)
     base = base_of(judge)
-    pairs, problems = read_labels(labels)
+    problems = Problems()
+    pairs = read_labels(labels, problems)
     remark_leakage(labels)
     with lines_before_errors(problems):
         found = _calibrated(base, pairs, target)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems
 from vericite.records import Document, Question, read_jsonl
 
 FOLDER = Path(__file__).parent / "demo"
@@ -31,8 +31,8 @@ def demo_vectors() -> NDArray[np.float32]:
     return np.load(FOLDER / "vectors.npy", allow_pickle=False).astype(np.float32)
 
 
-def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document, ...], tuple[RecordError, ...]]:
-    """Read the documents of a file in any known format, and the errors for records that are not documents.
+def load_documents(path: Path, problems: Problems, abstracts: bool = False) -> tuple[Document, ...]:
+    """Read the documents of a file in any known format; records that are not documents are added to ``problems``.
 
     A line of JSON Lines is a ``Document`` or has the fields id, text and optionally title. A repeated id is an error,
     because a citation of it would be ambiguous. A record with only a DOI is merged into the record that has the same
@@ -45,16 +45,11 @@ def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document,
     from vericite.corpus.same_article import each_article_once
     from vericite.corpus.sources.registry import documents_in
 
-    documents: list[Document] = []
-    problems: list[RecordError] = []
-    for item in documents_in(path, abstracts=abstracts):
-        if isinstance(item, Document):
-            documents.append(item)
-        elif isinstance(item, RecordError):
-            problems.append(item)
+    read = problems.kept(documents_in(path, abstracts=abstracts))
+    documents = [item for item in read if isinstance(item, Document)]
     if not documents:
-        first = f" The first problem: {problems[0]}" if problems else ""
         raise InputError(
-            f'expected documents in {path}, one a line: {{"id": ..., "text": ..., "title": ...}}; found none.{first}'
+            f'expected documents in {path}, one per line: {{"id": ..., "text": ..., "title": ...}}; found none.'
+            + problems.first
         )
-    return each_article_once(documents), tuple(problems)
+    return each_article_once(documents)

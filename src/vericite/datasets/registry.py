@@ -11,7 +11,7 @@ from vericite import environment
 from vericite.datasets import attributed, claims, questions
 from vericite.datasets.entry import DataSet, DatasetCounts, Entry, Gives
 from vericite.environment import DATA
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
 from vericite.registry import Registry
 
@@ -50,19 +50,15 @@ class DatasetSource:
             return None
         return f"shipped models were trained on parts of {self.set.name}: {'; '.join(self.set.trained_on)}"
 
-    def entries(self, problems: list[RecordError]) -> Iterator[Entry]:
-        """Yield the entries; errors of unusable records are appended to ``problems``.
+    def entries(self, problems: Problems) -> Iterator[Entry]:
+        """Return the entries; errors of unusable records are appended to ``problems``.
 
         Raises:
             InputError: A file cannot be read, or has no records of the data set.
         """
-        for item in self.set.entries(self.paths, self.part):
-            if isinstance(item, RecordError):
-                problems.append(item)
-            else:
-                yield item
+        return problems.kept(self.set.entries(self.paths, self.part))
 
-    def questions(self, problems: list[RecordError]) -> list[Question]:
+    def questions(self, problems: Problems) -> list[Question]:
         """Return the questions, each id once."""
         found: dict[str, Question] = {}
         for entry in self.entries(problems):
@@ -70,7 +66,7 @@ class DatasetSource:
                 found.setdefault(entry.question.id, entry.question)
         return list(self._some(found, "questions").values())
 
-    def gold(self, problems: list[RecordError]) -> dict[str, Gold]:
+    def gold(self, problems: Problems) -> dict[str, Gold]:
         """Return the gold by question; parts from several files (topics, judgements) are merged."""
         found: dict[str, Gold] = {}
         for entry in self.entries(problems):
@@ -79,22 +75,22 @@ class DatasetSource:
                 found[entry.gold.id] = entry.gold if before is None else _merged(before, entry.gold)
         return self._some(found, "gold")
 
-    def answers(self, problems: list[RecordError]) -> list[Answer]:
+    def answers(self, problems: Problems) -> list[Answer]:
         """Return the answers."""
         found = {entry.answer.id: entry.answer for entry in self.entries(problems) if entry.answer is not None}
         return list(self._some(found, "answers").values())
 
-    def labels(self, problems: list[RecordError]) -> dict[str, Labels]:
+    def labels(self, problems: Problems) -> dict[str, Labels]:
         """Return the assessors' labels by answer."""
         found = {entry.labels.id: entry.labels for entry in self.entries(problems) if entry.labels is not None}
         return self._some(found, "labels")
 
-    def citations(self, problems: list[RecordError]) -> Iterator[LabelledCitation]:
+    def citations(self, problems: Problems) -> Iterator[LabelledCitation]:
         """Yield the labelled citations."""
         for entry in self.entries(problems):
             yield from entry.citations
 
-    def documents(self, problems: list[RecordError]) -> Iterator[Document]:
+    def documents(self, problems: Problems) -> Iterator[Document]:
         """Yield the documents, each id once."""
         seen = set[str]()
         for entry in self.entries(problems):
@@ -114,9 +110,9 @@ class DatasetSource:
             raise UnknownNameError(f"kind of record in {self.set.name}", name, self.set.gives)
         return kind
 
-    def records(self, what: Gives, problems: list[RecordError]) -> Iterable[Record]:
+    def records(self, what: Gives, problems: Problems) -> Iterable[Record]:
         """Return all records of one kind."""
-        kinds: dict[Gives, Callable[[list[RecordError]], Iterable[Record]]] = {
+        kinds: dict[Gives, Callable[[Problems], Iterable[Record]]] = {
             "questions": self.questions,
             "gold": lambda problems: self.gold(problems).values(),
             "answers": self.answers,
@@ -126,7 +122,7 @@ class DatasetSource:
         }
         return kinds[what](problems)
 
-    def counts(self, problems: list[RecordError]) -> DatasetCounts:
+    def counts(self, problems: Problems) -> DatasetCounts:
         """Count the entries."""
         found = DatasetCounts()
         for entry in self.entries(problems):

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, field_validator
 
 from vericite.datasets.registry import is_named, source_named
 from vericite.disk.fitted import write_fitted
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.calibration import CalibrationResult, JudgedPairs, Target, calibrate
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Pair, traits_of
 from vericite.records import Record, number_jsonl
@@ -75,29 +75,24 @@ class OwnLabel(Record):
         return f"premise {self.premise}" if self.group is None else f"group {self.group}"
 
 
-def read_labels(path: Path) -> tuple[list[OwnLabel], list[RecordError]]:
-    """Read the labels of a file or a data set (``scifact:FILE``); return them with the lines that cannot be used.
+def read_labels(path: Path, problems: Problems) -> list[OwnLabel]:
+    """Read the labels of a file or a data set (``scifact:FILE``).
 
     Raises:
         InputError: The file cannot be read, or is empty.
     """
     labels: list[OwnLabel] = []
-    problems: list[RecordError] = []
     if is_named(str(path)):
         for citation in source_named(str(path)).citations(problems):
             if citation.claim.strip() and citation.premise.strip():
                 labels.append(
                     OwnLabel(premise=citation.premise, claim=citation.claim, label=citation.label, group=citation.group)
                 )
-        return labels, problems
-    for _, line in number_jsonl(OwnLabel, path):
-        if isinstance(line, RecordError):
-            problems.append(line)
-        else:
-            labels.append(line)
+        return labels
+    labels += (label for _, label in problems.kept(number_jsonl(OwnLabel, path)))
     if not labels and not problems:
         raise InputError(f'expected labels in {path}, one per line: {{"premise", "claim", "label"}}; found none')
-    return labels, problems
+    return labels
 
 
 def refuse_unusable(labels: Sequence[OwnLabel]) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.agreement import Agreement, AgreementMeasure, RankAgreement, RatedItems
 from vericite.evaluate.measures.verdicts import judges_rationales
 from vericite.evaluate.resampling import Bootstrap
@@ -84,7 +84,7 @@ class Agreed:
         }
 
 
-def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "citations") -> list[Rating]:
+def read_ratings(paths: Sequence[Path], problems: Problems, of: Of = "citations") -> list[Rating]:
     """Read ratings from files of ratings, assessors' labels, verdicts or runs.
 
     The rater of labels, verdicts and runs is named after the file.
@@ -105,10 +105,7 @@ def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "c
     for given, rater in zip(paths, system_names(paths), strict=True):
         path = given / RUNS if given.is_dir() else given
         rated = len(found)
-        for number, line in _lines(path, rater, of):
-            if isinstance(line, RecordError):
-                problems.append(line)
-                continue
+        for number, line in problems.kept(_lines(path, rater, of)):
             # Within a line the last label counts: a sentence may cite a document twice.
             ratings = {(rating.item, rating.rater, rating.by): rating for rating in line}
             if repeated := [key for key in ratings if key in seen]:
@@ -122,7 +119,7 @@ def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "c
     return found
 
 
-def _no_ratings(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
+def _no_ratings(path: Path, of: Of, problems: Problems) -> str:
     own = next((problem for problem in problems if problem.path == str(path)), None)
     first = f" The first problem: {own}" if own else ""
     other = "rationale" if of == "citations" else "citations"
@@ -132,21 +129,21 @@ def _no_ratings(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
     )
 
 
-def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating] | RecordError]]:
+def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating]] | RecordError]:
     """Yield the ratings of each line, with its number."""
     fields = first_fields(path)
     if {"verdicts", "summary"} <= fields:
-        for number, line in number_jsonl(CheckedAnswer, path):
-            yield number, line if isinstance(line, RecordError) else ratings_of_verdicts([line], rater, of)
+        for item in number_jsonl(CheckedAnswer, path):
+            yield item if isinstance(item, RecordError) else (item[0], ratings_of_verdicts([item[1]], rater, of))
     elif "id" in fields and not fields & {"item", "rater"}:
-        for number, line in number_jsonl(Labels, path):
-            yield number, line if isinstance(line, RecordError) else ratings_of_labels([line], rater, of)
+        for item in number_jsonl(Labels, path):
+            yield item if isinstance(item, RecordError) else (item[0], ratings_of_labels([item[1]], rater, of))
     elif {"question", "evidence", "answer"} <= fields:
-        for number, line in number_jsonl(Run, path):
-            yield number, line if isinstance(line, RecordError) else ratings_of_run(line, rater, of)
+        for item in number_jsonl(Run, path):
+            yield item if isinstance(item, RecordError) else (item[0], ratings_of_run(item[1], rater, of))
     else:
-        for number, line in number_jsonl(Rating, path):
-            yield number, line if isinstance(line, RecordError) else [line]
+        for item in number_jsonl(Rating, path):
+            yield item if isinstance(item, RecordError) else (item[0], [item[1]])
 
 
 def ratings_of_labels(lines: Iterable[Labels], rater: str, of: Of = "citations") -> list[Rating]:
@@ -389,19 +386,16 @@ class RankCorrelation:
         }
 
 
-def read_scores(paths: Sequence[Path]) -> tuple[dict[str, dict[str, float | None]], list[RecordError]]:
-    """Read scores over all questions (not of groups), by measure and system; return them with the bad lines.
+def read_scores(paths: Sequence[Path], problems: Problems) -> dict[str, dict[str, float | None]]:
+    """Read scores over all questions (not of groups), by measure and system.
 
     Raises:
         InputError: A file cannot be read.
     """
     found: dict[str, dict[str, float | None]] = {}
-    problems: list[RecordError] = []
     for path in paths:
-        for number, line in number_jsonl(ScoreLine, path):
-            if isinstance(line, RecordError):
-                problems.append(line)
-            elif line.group is not None:
+        for number, line in problems.kept(number_jsonl(ScoreLine, path)):
+            if line.group is not None:
                 continue
             elif line.system in found.setdefault(line.measure, {}):
                 problem = f"expected one score per system and measure; {line.system!r} already has {line.measure}"
@@ -411,7 +405,7 @@ def read_scores(paths: Sequence[Path]) -> tuple[dict[str, dict[str, float | None
     if not found and not problems:
         files = ", ".join(map(str, paths))
         raise InputError(f'expected scores in {files}, one per line: {{"system", "measure", "value"}}; found none')
-    return found, problems
+    return found
 
 
 def correlate_rankings(

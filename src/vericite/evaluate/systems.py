@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 from pydantic import BaseModel, Field
 
 from vericite.datasets.registry import DatasetSource, is_named, source_named
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.items import Features, GoldLine, Item, ModelScores
 from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System, system_names
@@ -199,7 +199,7 @@ class SystemFiles:
     scored_by: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     outputs: dict[str, SystemOutput] = field(default_factory=dict[str, SystemOutput])
     features: dict[str, Features] = field(default_factory=dict[str, Features])
-    problems: list[RecordError] = field(default_factory=list[RecordError])
+    problems: Problems = field(default_factory=Problems)
     paths: list[Path] = field(default_factory=list[Path])
     where: dict[str, dict[str, _FileLine]] = field(default_factory=dict[str, dict[str, _FileLine]])
     columns: str | None = None
@@ -333,7 +333,7 @@ class LoadedSystems:
 
 def read_systems(
     locations: Sequence[Path],
-    problems: list[RecordError],
+    problems: Problems,
     gold: Path | None = None,
     side_files: Mapping[str, Path] | None = None,
     documents: Iterable[Document] = (),
@@ -362,8 +362,7 @@ def read_systems(
     expect_names(names, locations)
     known, paths = None, [gold] if gold else []
     if gold is not None:
-        known, wrong = read_gold(gold)
-        problems += wrong
+        known = read_gold(gold, problems)
     library = tuple(documents)
     systems: list[System] = []
     for location, name in zip(locations, names or system_names(locations), strict=True):
@@ -397,7 +396,7 @@ def read_system(
     location: Path,
     side_files: dict[str, Path],
     documents: Iterable[Document] = (),
-    problems: list[RecordError] | None = None,
+    problems: Problems | None = None,
     columns: str | None = None,
 ) -> SystemFiles:
     """Read the output of a system.
@@ -417,7 +416,7 @@ def read_system(
     if location == STDIN:
         # Its first line is inspected before it is read.
         STANDARD_INPUT.keep()
-    given = SystemFiles(problems=[] if problems is None else problems, columns=columns)
+    given = SystemFiles(problems=Problems() if problems is None else problems, columns=columns)
     before = len(given.problems)
     files = dict(side_files)
     if is_named(str(location)):
@@ -441,7 +440,7 @@ def read_system(
     return given
 
 
-def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
+def read_gold(path: Path, problems: Problems) -> dict[str, Gold]:
     """Read gold by question id.
 
     The path is a file of gold records, questions with gold fields, TREC relevance judgements or AutoJudge nugget banks,
@@ -450,22 +449,22 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
     Raises:
         InputError: The file cannot be read, or has no gold.
     """
-    problems: list[RecordError] = []
     if path == STDIN:
         STANDARD_INPUT.keep()
     if is_named(str(path)):
-        return source_named(str(path)).gold(problems), problems
+        return source_named(str(path)).gold(problems)
     if is_qrels(path):
         found = read_qrels(path, problems)
     elif is_bank(first_fields(path)):
-        found = _keep(enumerate(banks_in(path), start=1), path, lambda gold: gold.id, problems)
+        found = _keep(banks_in(path), path, lambda gold: gold.id, problems)
     else:
         lines = _keep(number_jsonl(GoldLine, path), path, lambda line: line.gold.id, problems)
         found = {id: line.gold for id, line in lines.items()}
     if not found:
-        first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(f'expected gold in {path}, one question per line: {{"id", "ideal"?, ...}}; found none.{first}')
-    return found, problems
+        raise InputError(
+            f'expected gold in {path}, one question per line: {{"id", "ideal"?, ...}}; found none.{problems.first}'
+        )
+    return found
 
 
 def _read_data_set(source: DatasetSource, given: SystemFiles, documents: Iterable[Document]) -> None:
@@ -496,7 +495,8 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
         given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
-        numbered = enumerate(answers_in(path, documents=documents, columns=given.columns), start=1)
+        read = enumerate(answers_in(path, documents=documents, columns=given.columns), start=1)
+        numbered = (item if isinstance(item, RecordError) else (number, item) for number, item in read)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
 
 
@@ -543,7 +543,7 @@ def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> Non
             f"expected an .npz file with the arrays ids, answer and reference, one row per question, without Python "
             f"objects; found {path}: {error}"
         ) from None
-    lines = enumerate((_features(path, number, by, *row) for number, row in enumerate(rows, start=1)), start=1)
+    lines = (_features(path, number, by, *row) for number, row in enumerate(rows, start=1))
     where = given.where.setdefault("features", {})
     kept = _keep(lines, path, lambda row: row[0], given.problems, where)
     given.features |= {id: found for id, found in kept.values()}
@@ -551,9 +551,9 @@ def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> Non
 
 def _features(
     path: Path, number: int, by: str | None, id: str, answer: Floats, reference: Floats
-) -> tuple[str, Features] | RecordError:
+) -> tuple[int, tuple[str, Features]] | RecordError:
     try:
-        return id, Features(answer, reference, by)
+        return number, (id, Features(answer, reference, by))
     except InputError as error:
         return RecordError(path, number, id, str(error))
 
@@ -570,10 +570,10 @@ _READERS: dict[str, Callable[[Path, SystemFiles, Iterable[Document]], None]] = {
 
 
 def _keep(
-    lines: Iterator[tuple[int, _Kept | RecordError]],
+    lines: Iterator[tuple[int, _Kept] | RecordError],
     path: Path,
     id_of: Callable[[_Kept], str],
-    problems: list[RecordError],
+    problems: Problems,
     where: dict[str, _FileLine] | None = None,
 ) -> dict[str, _Kept]:
     """Return lines by id; a bad line or a repeated id is added to the problems and skipped.
@@ -581,10 +581,8 @@ def _keep(
     The file and line number of each kept line are added to ``where``.
     """
     found: dict[str, _Kept] = {}
-    for number, line in lines:
-        if isinstance(line, RecordError):
-            problems.append(line)
-        elif (id := id_of(line)) in found:
+    for number, line in problems.kept(lines):
+        if (id := id_of(line)) in found:
             problems.append(RecordError(path, number, "id", f"expected a unique id; {id!r} is repeated"))
         else:
             found[id] = line

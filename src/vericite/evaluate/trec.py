@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
-from vericite.errors import InputError, RecordError, ValuesError
+from vericite.errors import InputError, Problems, RecordError, ValuesError
 from vericite.records import Gold, number_lines
 
 _RUN = 6
@@ -27,11 +27,11 @@ def is_qrels(path: Path) -> bool:
 
 def _first(path: Path) -> list[str]:
     """Return the columns of the first readable line."""
-    line = next((line for _, line in number_lines(path) if isinstance(line, str)), "")
+    _, line = next(Problems().kept(number_lines(path)), (0, ""))
     return [] if line[:1] in "{[" else line.split()
 
 
-def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, float]]:
+def read_run(path: Path, problems: Problems) -> dict[str, dict[str, float]]:
     """Read a run: document scores by topic, in trec_eval's order, best first.
 
     trec_eval compares scores as 32-bit floats and orders ties by document id, in descending order.
@@ -49,7 +49,7 @@ def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, flo
     return {topic: _ordered(scores) for topic, scores in found.items()}
 
 
-def read_qrels(path: Path, problems: list[RecordError]) -> dict[str, Gold]:
+def read_qrels(path: Path, problems: Problems) -> dict[str, Gold]:
     """Read gold by topic, with document grades; a line with an invalid grade becomes a problem."""
     found: dict[str, dict[str, float]] = {}
     for number, (topic, _, document, grade) in _rows(path, _JUDGED, problems):
@@ -81,11 +81,9 @@ def _ordered(scores: dict[str, float]) -> dict[str, float]:
     return {document: scores[document] for document in ranked}
 
 
-def _rows(path: Path, columns: int, problems: list[RecordError]) -> Iterator[tuple[int, list[str]]]:
-    for number, line in number_lines(path):
-        if isinstance(line, RecordError):
-            problems.append(line)
-        elif len(row := line.split(maxsplit=columns - 1 if columns == _RUN else -1)) != columns:
+def _rows(path: Path, columns: int, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    for number, line in problems.kept(number_lines(path)):
+        if len(row := line.split(maxsplit=columns - 1 if columns == _RUN else -1)) != columns:
             problems.append(RecordError(path, number, None, f"expected {columns} columns; found {len(row)}"))
         else:
             yield number, row

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from vericite.errors import RecordError, UnknownNameError
+from vericite.errors import Problems, RecordError, UnknownNameError
 from vericite.formats.files import raw_records
 from vericite.formats.registry import AnswerToCheck
 from vericite.records import Answer, CheckedAnswer, Claim, Verdict
@@ -121,7 +121,7 @@ def answers_as(
     answers: Iterable[Answer],
     run: str = "vericite",
     team: str = "vericite",
-    problems: list[RecordError] | None = None,
+    problems: Problems | None = None,
     topics: Collection[str] = (),
     place: str | Path = "answers",
 ) -> str:

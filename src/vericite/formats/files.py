@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from pydantic_core import from_json, to_json
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.formats.form import Fields, RawRecord, dict_of, fields_of
 from vericite.formats.tables import TABLES, Columns, table_records
 from vericite.records import LONGEST_LINE, STANDARD_INPUT, STDIN, number_lines, open_bytes, storable
@@ -145,8 +145,8 @@ def first_fields(path: Path) -> frozenset[str]:
     """
     if path == STDIN:
         STANDARD_INPUT.keep()
-    for _, line in number_lines(path):
-        if isinstance(line, str) and (fields := fields_of(line)) is not None:
+    for _, line in Problems().kept(number_lines(path)):
+        if (fields := fields_of(line)) is not None:
             return frozenset(fields)
     return frozenset()
 
@@ -156,7 +156,7 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
     head = next(lines, None)
     if head is None:
         return
-    if isinstance(head[1], str) and head[1][0] in "{[" and not _is_json(head[1]):
+    if not isinstance(head, RecordError) and head[1][0] in "{[" and not _is_json(head[1]):
         rest = list(_bounded(lines))
         whole = _joined([head, *rest])
         if whole and _is_json(whole):
@@ -166,19 +166,19 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
             yield fault
             return
         lines = chain(rest, lines)
-    for number, line in chain([head], lines):
+    for line in chain([head], lines):
         if isinstance(line, RecordError):
             yield line
         else:
-            yield from _records_in(path, line, number, is_record)
+            yield from _records_in(path, line[1], line[0], is_record)
 
 
-def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[int, str | RecordError]]:
+def _bounded(lines: Iterator[tuple[int, str] | RecordError]) -> Iterator[tuple[int, str] | RecordError]:
     """Yield lines up to the maximum size of one JSON value."""
     length = 0
-    for number, line in lines:
-        yield number, line
-        length += OF_A_LINE + (len(line) if isinstance(line, str) else 0)
+    for line in lines:
+        yield line
+        length += OF_A_LINE + (0 if isinstance(line, RecordError) else len(line[1]))
         if length > _LONGEST_JSON:
             return
 
@@ -205,7 +205,7 @@ def json_fault(text: str) -> tuple[int, str] | None:
     return None
 
 
-def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]], whole: str) -> RecordError | None:
+def _fault_of(path: Path, head: str, rest: list[tuple[int, str] | RecordError], whole: str) -> RecordError | None:
     """Return the error of a file that should be one JSON value by its name or first line; None for other files."""
     alone = head in {"[", "{"}
     listed = head.startswith("[") and path.suffix.lower() == ".json"
@@ -213,7 +213,7 @@ def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]], 
         # If lines are readable on their own, only the broken line is lost.
         if head.startswith("{") and path.suffix.lower() != ".json":
             return None
-        if any(isinstance(line, str) and _is_json(line) for _, line in rest):
+        if any(_is_json(line) for _, line in Problems().kept(rest)):
             return None
     text = whole
     if path.is_file():  # Read the original text for exact columns; a pipe cannot be read again.
@@ -231,13 +231,15 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
+def _joined(lines: list[tuple[int, str] | RecordError]) -> str | None:
     """Join the lines, with empty lines restored; None if a line cannot be read."""
     parts: list[str] = []
-    last = lines[0][0]
-    for number, line in lines:
-        if isinstance(line, RecordError):
+    last = 0
+    for item in lines:
+        if isinstance(item, RecordError):
             return None
+        number, line = item
+        last = last or number
         parts += ["\n" * (number - last), line]
         last = number
     return "".join(parts)

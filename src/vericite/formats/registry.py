@@ -11,7 +11,7 @@ from typing import Any, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from vericite.datasets.registry import SETS, DatasetSource, is_named, source_named
-from vericite.errors import InputError, RecordError, UnknownNameError, ValuesError
+from vericite.errors import InputError, Problems, RecordError, UnknownNameError, ValuesError
 from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
 from vericite.formats.files import (
     MARKDOWN_FILES,
@@ -38,7 +38,7 @@ from vericite.records import (
     number_jsonl,
     number_lines,
 )
-from vericite.records.base import Hope
+from vericite.records.base import expecting_records
 from vericite.registry import Registry
 from vericite.text.citations import CitableDocuments
 from vericite.text.references import Library
@@ -159,14 +159,8 @@ def answers_in(
         return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
         raise UnknownNameError("format", format, [AUTO, *FORMATS, *_sets_with_answers()])
-    return _hopeful(path, _answers(path, format, library, on_format, Columns.of(columns) if columns else None))
-
-
-def _hopeful(path: Path, items: Iterator[Answer | RecordError]) -> Iterator[Answer | RecordError]:
-    hope = Hope(path)
-    for item in items:
-        hope.look(item)
-        yield item
+    columns_given = Columns.of(columns) if columns else None
+    return expecting_records(_answers(path, format, library, on_format, columns_given), path)
 
 
 def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
@@ -337,8 +331,8 @@ class QuestionLine(BaseModel):
         )
 
 
-def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
-    """Read the questions of a file or a data set (``bioasq:FILE``), and the errors of other lines.
+def read_questions(path: Path, problems: Problems) -> list[Question]:
+    """Read the questions of a file or a data set (``bioasq:FILE``); bad lines are added to ``problems``.
 
     The file is JSON Lines or a JSON list, a table (CSV, TSV, Excel, Parquet) with a column ``question`` and optionally
     ``id``, or a text file (.txt) with one question per line. Without an id, the number of the row or line is used.
@@ -346,70 +340,63 @@ def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
     Raises:
         InputError: The file cannot be read, or holds no questions.
     """
-    numbered, problems = number_questions(path)
-    return [question for _, question in numbered], problems
+    return [question for _, question in number_questions(path, problems)]
 
 
-def _question_lines(path: Path) -> Iterator[tuple[int, QuestionLine | RecordError]]:
+def _question_lines(path: Path) -> Iterator[tuple[int, QuestionLine] | RecordError]:
     """Yield the questions of a file, each with its line."""
     suffix = suffix_of(path)
     if suffix in TABLES:
         for raw in table_records(path, TABLES[suffix], None):
-            yield raw.line, raw if isinstance(raw, RecordError) else _question_of_row(raw)
+            yield raw if isinstance(raw, RecordError) else _question_of_row(raw)
     elif suffix in TEXT_FILES and is_text(path, is_markdown=False):
-        for number, line in number_lines(path):
-            yield number, line if isinstance(line, RecordError) else _question_named(str(number), line)
+        for line in number_lines(path):
+            yield line if isinstance(line, RecordError) else (line[0], _question_named(str(line[0]), line[1]))
     elif suffix == ".json":
         for raw in raw_records(path, lambda fields: "id" in fields):
-            yield raw.line, raw if isinstance(raw, RecordError) else _question_of(raw)
+            yield raw if isinstance(raw, RecordError) else _question_of(raw)
     else:
         yield from number_jsonl(QuestionLine, path)
 
 
-def _question_of(raw: RawRecord) -> QuestionLine | RecordError:
+def _question_of(raw: RawRecord) -> tuple[int, QuestionLine] | RecordError:
     try:
-        return raw.read(QuestionLine)
+        return raw.line, raw.read(QuestionLine)
     except RecordError as error:
         return error
 
 
-def _question_of_row(raw: RawRecord) -> QuestionLine | RecordError:
+def _question_of_row(raw: RawRecord) -> tuple[int, QuestionLine] | RecordError:
     """Read the question of a table row; ids may be numbers."""
     fields = raw.fields or {}
     text = next((fields[name] for name in ("question", "text", "query", "input") if name in fields), "")
     id = fields.get("id", fields.get("question_id", fields.get("qid", raw.number)))
     if not isinstance(text, str):
         return raw.refused("question", f"expected a text; found {text!r:.40}")
-    return _question_named(str(id), text)
+    return raw.line, _question_named(str(id), text)
 
 
 def _question_named(id: str, text: str) -> QuestionLine:
     return QuestionLine.model_validate({"id": id, "text": text})
 
 
-def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[RecordError]]:
+def number_questions(path: Path, problems: Problems) -> list[tuple[int, Question]]:
     """Like ``read_questions``, but with the line of each question, or its number in a data set.
 
     Raises:
         InputError: The file cannot be read, or holds no questions.
     """
     found: dict[str, tuple[int, Question]] = {}
-    problems: list[RecordError] = []
     if is_named(str(path)):
-        return list(enumerate(source_named(str(path)).questions(problems), start=1)), problems
-    hope = Hope(path)
-    for number, line in _question_lines(path):
-        hope.look(line)
-        if isinstance(line, RecordError):
-            problems.append(line)
-        elif line.id in found:
+        return list(enumerate(source_named(str(path)).questions(problems), start=1))
+    for number, line in problems.kept(expecting_records(_question_lines(path), path)):
+        if line.id in found:
             problems.append(RecordError(path, number, "id", f"expected a unique id; {line.id!r} was used before"))
         elif not line.text.strip():
             problems.append(RecordError(path, number, "question", "expected a question; found no text"))
         else:
             found[line.id] = number, line.question
     if not found:
-        first = f" The first problem: {problems[0]}" if problems else ""
         kinds = "as JSON Lines, a table with a column question, or a text file (.txt) with one question per line"
-        raise InputError(f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{first}')
-    return list(found.values()), problems
+        raise InputError(f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{problems.first}')
+    return list(found.values())

@@ -350,14 +350,14 @@ def is_bank(fields: frozenset[str] | Fields) -> bool:
     return "nugget_bank" in fields or "claim_bank" in fields
 
 
-def banks_in(path: Path) -> Iterator[Gold | RecordError]:
-    """Yield the gold of a file of banks, in JSON or JSON Lines, and an error for each record that is not valid."""
+def banks_in(path: Path) -> Iterator[tuple[int, Gold] | RecordError]:
+    """Yield the gold of a file of banks, in JSON or JSON Lines, with lines; an error for each invalid record."""
     for raw in raw_records(path, is_bank):
         if isinstance(raw, RecordError):
             yield raw
             continue
         try:
-            yield _bank_gold(raw)
+            yield raw.line, _bank_gold(raw)
         except RecordError as error:
             yield error
 

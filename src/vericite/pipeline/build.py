@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from vericite.disk.files import cache_file
-from vericite.errors import InputError, RecordError, SettingsError, UnknownNameError
+from vericite.errors import InputError, Problems, SettingsError, UnknownNameError
 from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
 from vericite.pipeline.answerers import load_answerer
@@ -64,7 +64,7 @@ _LOG = logging.getLogger(__name__)
 def build(
     plan: Plan,
     questions: Sequence[Question] = (),
-    problems: list[RecordError] | None = None,
+    problems: Problems | None = None,
     on_embedding: OnEmbedding | None = None,
     search: Search | None = None,
     model: LLM | None = None,
@@ -89,7 +89,7 @@ def build(
         InputError: A part that the plan names cannot be loaded, or parts do not fit together.
         MissingExtraError: A part needs an extra.
     """
-    wrong = [] if problems is None else problems
+    wrong = Problems() if problems is None else problems
     plan.answer.expect_coherent()
     is_closed = plan.search.corpus == NOTHING and documents is None
     if is_closed and plan.answer.llm is None:
@@ -99,8 +99,7 @@ def build(
         )
     settings = settings_of(plan.llm)
     if search is None:
-        search, lines = open_search(plan.search, settings, on_embedding, documents)
-        wrong.extend(lines)
+        search = open_search(plan.search, settings, on_embedding, documents, wrong)
     model = model or _model(plan.answer.llm, replace(settings, context=plan.answer.window))
     generator = generator_of(plan.answer, model, questions, wrong)
     if is_closed:
@@ -193,9 +192,7 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
     return replace(named, judge=asked, abstain_below=bar, checks=checks, aids=aids)
 
 
-def generator_of(
-    plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: list[RecordError]
-) -> Generator:
+def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: Problems) -> Generator:
     """Build the generator; problems with lines of the pool go to ``problems``."""
     if model is None:
         return load_answerer(plan.answerer, plan)
@@ -235,9 +232,7 @@ def _with_temperature(plan: AnswerPlan, prompt: AnswerPrompt) -> AnswerPrompt:
     return prompt if plan.temperature is None else replace(prompt, temperature=plan.temperature)
 
 
-def _reasoned_verbatim(
-    plan: AnswerPlan, model: LLM, questions: Sequence[Question], problems: list[RecordError]
-) -> Generator:
+def _reasoned_verbatim(plan: AnswerPlan, model: LLM, questions: Sequence[Question], problems: Problems) -> Generator:
     from vericite.generate.language_model import LanguageModelGenerator
     from vericite.generate.prompt import VerbatimAnswerPrompt, load_prompt
 
@@ -262,7 +257,7 @@ def _model(name: str | None, settings: Settings) -> LLM | None:
 
 
 def _demonstrations(
-    plan: AnswerPlan, prompt: AnswerPrompt, questions: Sequence[Question], problems: list[RecordError]
+    plan: AnswerPlan, prompt: AnswerPrompt, questions: Sequence[Question], problems: Problems
 ) -> Selector | tuple[()] | None:
     if plan.shots == 0:
         return ()
@@ -271,8 +266,7 @@ def _demonstrations(
     from vericite.generate.demonstrations import NEAR, Pool, PoolSelector, Selection, Vectors, decontaminate
 
     path = Path(plan.pool)
-    pool, wrong = Pool.read(path)
-    problems.extend(wrong)
+    pool = Pool.read(path, problems)
     vectors = Vectors.next_to(path, Embedder.shared())
     near = NEAR if plan.max_similarity is None else plan.max_similarity
     clean = decontaminate(pool, questions, vectors, near)
@@ -307,7 +301,7 @@ def _repairer_within(plan: RepairPlan, verifier: Verifier, search: Search, model
     return Repairer(verifier, search=looked_in, rewriter=rewriter, rounds=plan.rounds, drop_uncited=plan.drop_uncited)
 
 
-def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None = None) -> Repairer:
+def build_repairer(plan: Plan, problems: Problems, judge: Judge | None = None) -> Repairer:
     """Build the repairer for answers made elsewhere. Sentences are searched for without rewriting.
 
     Args:
@@ -324,8 +318,7 @@ def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None 
     search = None
     if plan.repair.corpus is not None:
         named = plan.search.model_copy(update={"corpus": plan.repair.corpus, "rewrite": "none"})
-        search, wrong = open_search(named, settings)
-        problems.extend(wrong)
+        search = open_search(named, settings, problems=problems)
     model = _model(plan.repair.llm, settings)
     return Repairer(
         protocol_of(plan.check, judge or judge_of(plan.check, settings)),
@@ -341,24 +334,27 @@ def open_search(
     settings: Settings | None = None,
     on_embedding: OnEmbedding | None = None,
     documents: Sequence[Document] | None = None,
-) -> tuple[Search, Sequence[RecordError]]:
-    """Open the search of a plan. Also return the problems with lines of a corpus file.
+    problems: Problems | None = None,
+) -> Search:
+    """Open the search of a plan.
 
     Args:
         plan: How to search. None: the default plan.
         settings: Settings of the language model that rewrites questions.
         on_embedding: Called while documents of a file are embedded.
         documents: Search these documents instead of the plan's corpus.
+        problems: Bad lines of a corpus file are added here.
 
     Raises:
         InputError: Unknown corpus, or the plan does not fit it.
         MissingExtraError: A part needs an extra.
     """
     chosen = plan or SearchPlan()
+    wrong = Problems() if problems is None else problems
     if documents is not None:
-        return _searching(chosen, _in_memory_search(documents, chosen), settings), ()
+        return _searching(chosen, _in_memory_search(documents, chosen), settings)
     if chosen.gold_source is not None:
-        return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
+        return _oracle_search(chosen, chosen.gold_source, settings, on_embedding, wrong)
     if chosen.controlled is not None:
         raise SettingsError(
             f"expected {{}} {ORACLE}... with {{}}; found the corpus {{found!r}}",
@@ -366,9 +362,8 @@ def open_search(
             {"found": chosen.corpus},
         )
     if chosen.corpus == NOTHING:
-        return Search(ClosedBook()), ()
-    retriever, problems = _retriever(chosen, on_embedding)
-    return _searching(chosen, retriever, settings), problems
+        return Search(ClosedBook())
+    return _searching(chosen, _retriever(chosen, on_embedding, wrong), settings)
 
 
 def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None) -> Search:
@@ -392,8 +387,8 @@ def _in_memory_search(documents: Sequence[Document], plan: SearchPlan) -> Retrie
 
 
 def _oracle_search(
-    plan: SearchPlan, source: str, settings: Settings | None, on_embedding: OnEmbedding | None
-) -> tuple[Search, Sequence[RecordError]]:
+    plan: SearchPlan, source: str, settings: Settings | None, on_embedding: OnEmbedding | None, problems: Problems
+) -> Search:
     if plan.controlled is None:
         idle = {
             "search.by": plan.by is not None,
@@ -407,19 +402,18 @@ def _oracle_search(
                 (*given, "search.corpus", "search.controlled"),
                 {"corpus": plan.corpus},
             )
-    oracle, problems = open_oracle(source)
+    oracle = open_oracle(source, problems)
     if plan.controlled is None:
-        return OracleSearch(oracle), problems
+        return OracleSearch(oracle)
     folder = Path(plan.controlled)
     if (folder / RUNS).is_file():
-        return OracleSearch(oracle, standard=SavedCell(folder)), problems
+        return OracleSearch(oracle, standard=SavedCell(folder))
     of_standard = plan.model_copy(update={"corpus": plan.controlled, "controlled": None})
-    standard, wrong = open_search(of_standard, settings, on_embedding)
-    return OracleSearch(oracle, standard=standard), [*problems, *wrong]
+    return OracleSearch(oracle, standard=open_search(of_standard, settings, on_embedding, problems=problems))
 
 
-def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
-    """Open the source of gold documents over any corpus. Also return the problems with its lines.
+def open_oracle(source: str, problems: Problems) -> Oracle:
+    """Open the source of gold documents over any corpus; bad lines of a file are added to ``problems``.
 
     Raises:
         InputError: The corpus cannot be read.
@@ -429,13 +423,12 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
     if source == "pubmed":
         from vericite.corpus.entrez.client import Entrez
 
-        return Oracle(Entrez()), ()
+        return Oracle(Entrez())
     _warn_same_name(source)
     if source == "demo":
-        return Oracle(documents=demo_documents()), ()
+        return Oracle(documents=demo_documents())
     if not _is_store(source):
-        documents, problems = _read_file(source)
-        return Oracle(documents=documents), problems
+        return Oracle(documents=_read_file(source, problems))
     from vericite.corpus.store import open_store
 
     store = open_store(source)
@@ -444,7 +437,7 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
         # An exact id comes before a PMID that several versions or parts share.
         return [*store.get(names).documents, *store.of_pmids([name for name in names if name.isdecimal()])]
 
-    return Oracle(lookup=look_up, source=f"store {store.signature}"), ()
+    return Oracle(lookup=look_up, source=f"store {store.signature}")
 
 
 def _is_store(corpus: str) -> bool:
@@ -481,7 +474,7 @@ def load_reranker(name: str) -> Reranks | None:
     raise UnknownNameError("reranker", name, ("bundled", "none", "hf:CHECKPOINT", *RERANKERS))
 
 
-def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tuple[Retriever, Sequence[RecordError]]:
+def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Problems) -> Retriever:
     from vericite.corpus import demo_documents, demo_vectors
 
     corpus = plan.corpus
@@ -497,25 +490,25 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
         )
     name, colon, text = corpus.partition(":")
     if colon and name in RETRIEVERS:
-        return load_retriever(name, text), ()
+        return load_retriever(name, text)
     if corpus == "pubmed":
-        return _pubmed(plan.by, plan.cleaning), ()
+        return _pubmed(plan.by, plan.cleaning)
     if is_store:
-        return _store(plan), ()
+        return _store(plan)
     if corpus == "demo":
-        return _in_memory(demo_documents(), plan.by, demo_vectors()), ()
-    documents, problems = _read_file(corpus)
+        return _in_memory(demo_documents(), plan.by, demo_vectors())
+    documents = _read_file(corpus, problems)
     if plan.by in _MEDRAG or plan.by == "bm25":
-        return _in_memory(documents, plan.by), problems
+        return _in_memory(documents, plan.by)
     vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
-    return _in_memory(documents, plan.by, vectors), problems
+    return _in_memory(documents, plan.by, vectors)
 
 
-def _read_file(corpus: str) -> tuple[Sequence[Document], Sequence[RecordError]]:
+def _read_file(corpus: str, problems: Problems) -> Sequence[Document]:
     """Read the documents of a file. With the prefix ``abstracts:``, only the abstracts of full-text articles."""
     from vericite.corpus import load_documents
 
-    return load_documents(Path(corpus.removeprefix(ABSTRACTS)), abstracts=corpus.startswith(ABSTRACTS))
+    return load_documents(Path(corpus.removeprefix(ABSTRACTS)), problems, abstracts=corpus.startswith(ABSTRACTS))
 
 
 def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vericite.disk.jobs import Job, Lines
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.records import Question, Run, number_jsonl, to_json
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class RunFolder:
         """Yield the stored runs, in the order in which they were made."""
         path = self.folder / RUNS
         if path.exists():
-            yield from (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
+            yield from (run for _, run in Problems().kept(number_jsonl(Run, path)))
 
     @property
     def refused(self) -> int:

@@ -135,6 +135,7 @@ class Span(Record):
 
 
 Model = TypeVar("Model", bound=BaseModel)
+_Read = TypeVar("_Read")
 
 
 def parse_record(kind: type[Model], line: str, path: Path | str, number: int) -> Model:
@@ -202,58 +203,48 @@ def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
         InputError: The file cannot be read.
         RecordError: A line is not such a record.
     """
-    for _, item in number_jsonl(kind, path):
+    for item in number_jsonl(kind, path):
         if isinstance(item, RecordError):
             raise item
-        yield item
+        yield item[1]
 
 
-def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | RecordError]]:
+def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model] | RecordError]:
     """Stream a file's records with their line numbers, from 1. A bad line yields its error.
 
     Raises:
         InputError: The file cannot be read at all.
     """
-    hope = Hope(path)
-    for number, line in number_lines(path):
+    return expecting_records(_records(kind, path), path)
+
+
+def _records(kind: type[Model], path: Path) -> Iterator[tuple[int, Model] | RecordError]:
+    for line in number_lines(path):
         try:
-            item = line if isinstance(line, RecordError) else parse_record(kind, line, path, number)
+            yield line if isinstance(line, RecordError) else (line[0], parse_record(kind, line[1], path, line[0]))
         except RecordError as error:
-            item = error
-        hope.look(item)
-        yield number, item
+            yield error
 
 
-class Hope:
-    """Refuses a file of which nothing can be read, instead of listing all its errors.
+def expecting_records(items: Iterable[_Read], path: Path) -> Iterator[_Read]:
+    """Stream records and errors; refuse a file of which nothing can be read, instead of listing all its errors.
 
-    Args:
-        path: The file.
+    Raises:
+        InputError: There were more than ``MOST_FAULTS`` errors and no record.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._faults = 0
-        self._read = False
-
-    def look(self, item: object) -> None:
-        """Check the next record or error.
-
-        Raises:
-            InputError: There were more than ``MOST_FAULTS`` errors and no record.
-        """
-        self._read = self._read or not isinstance(item, RecordError)
-        if self._read:
-            return
-        self._faults += 1
-        if self._faults > MOST_FAULTS:
+    faults, found = 0, False
+    for item in items:
+        found = found or not isinstance(item, RecordError)
+        faults += not found
+        if faults > MOST_FAULTS:
             raise InputError(
-                f"expected records; found none among the first {MOST_FAULTS:,} of {self._path}, the limit. "
+                f"expected records; found none among the first {MOST_FAULTS:,} of {path}, the limit. "
                 f"The last problem: {item}"
             )
+        yield item
 
 
-def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
+def number_lines(path: Path) -> Iterator[tuple[int, str] | RecordError]:
     """Stream a file's non-empty lines with their numbers.
 
     These yield their error: a line that is not UTF-8 or too long, the place where a gzip file breaks off, and a line
@@ -281,9 +272,9 @@ def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
                 if line:
                     yield number, _decoded(line, path, number)
             except RecordError as error:
-                yield number, error
+                yield error
             except (EOFError, BadGzipFile, zlib.error) as error:
-                yield number, RecordError(path, number, None, f"expected a whole gzip file; found: {error}")
+                yield RecordError(path, number, None, f"expected a whole gzip file; found: {error}")
                 return
 
 

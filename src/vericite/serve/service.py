@@ -20,7 +20,7 @@ from vericite.attribution.attributor import Attribution
 from vericite.attribution.registry import default_attributor, load_attributor
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
-from vericite.errors import InputError, LLMError, UnknownNameError
+from vericite.errors import InputError, LLMError, Problems, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
@@ -277,7 +277,7 @@ class Service:
         question = Question(id="query", text=_text(body.query))
         if body.documents:
             documents = self._documents(body.documents)
-            search, _ = open_search(plan.search, settings_of(plan.llm), documents=documents)
+            search = open_search(plan.search, settings_of(plan.llm), documents=documents)
         else:
             search = self.pipeline(plan).search
         return SearchFound(evidence=search.find(question, body.k).usable_first)
@@ -354,7 +354,7 @@ class Service:
         return build(Plan.model_validate_json(plan), judge=self.judge)
 
     def _make_repairer(self, plan: str) -> Repairer:
-        return build_repairer(Plan.model_validate_json(plan), [], judge=self.judge)
+        return build_repairer(Plan.model_validate_json(plan), Problems(), judge=self.judge)
 
     def _make_verifier(self, plan: str) -> Verifier:
         return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))

@@ -6,7 +6,7 @@ import pytest
 
 from vericite.corpus import load_documents
 from vericite.corpus.pubmed import Retraction
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.records import Document
 
 XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML"'
@@ -92,15 +92,17 @@ def test_the_abstract_alone_is_the_same_document_without_its_body(tmp_path):
         "<article-id pub-id-type='pmc'>8</article-id></article-meta></front><body><p>Alone.</p></body></article>"
         "</articles>"
     )
-    (whole, bare), problems = load_documents(path)
+    problems = Problems()
+    (whole, bare) = load_documents(path, problems)
     assert (whole.text, bare.text, problems) == ("It fell.\nBy a third.", "Alone.", ())
-    (abstract,), problems = load_documents(path, abstracts=True)
+    problems = Problems()
+    (abstract,) = load_documents(path, problems, abstracts=True)
     assert (abstract.id, abstract.text) == (whole.id, "It fell.")
     assert [problem.problem for problem in problems] == ["expected an abstract; found 'PMC8' without one"]
     lines = tmp_path / "documents.jsonl"
     lines.write_text('{"id": "a", "text": "It fell."}\n')
     with pytest.raises(InputError, match="expected articles in JATS"):
-        load_documents(lines, abstracts=True)
+        load_documents(lines, Problems(), abstracts=True)
 
 
 def test_an_abstract_whose_labels_are_only_printed_has_sections_too(read):

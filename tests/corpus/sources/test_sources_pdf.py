@@ -22,7 +22,7 @@ from vericite.corpus.sources import pdf as pdf_source
 from vericite.corpus.sources import pdf_lines
 from vericite.corpus.sources.registry import documents_in
 from vericite.corpus.sources.texts import joined_lines
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.records import Document
 from vericite.text.sentences import split_sentences
 
@@ -333,7 +333,7 @@ def test_words_cut_by_hyphens_are_whole_and_hyphens_stay(tmp_path: Path):
 
 def test_evidence_names_its_page(tmp_path: Path):
     (tmp_path / "a.pdf").write_bytes(one_column(3).content)
-    (document,), _ = load_documents(tmp_path / "a.pdf")
+    (document,) = load_documents(tmp_path / "a.pdf", Problems())
     said = sentences(308, 1)[0].removesuffix(".")
     checked = check(f"{said} [1].", [document], judge="lexical")
     assert checked.verdicts[0].evidence[0].page == 3

@@ -16,7 +16,7 @@ from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import Missing, Progress, Source, build_store, open_store
 from vericite.corpus.store.lance import Journal
 from vericite.corpus.store.place import place_of
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.records import Document
 
 
@@ -54,7 +54,8 @@ def test_two_records_of_an_article_become_one_whatever_comes_first(tmp_path: Pat
 def test_two_records_of_an_article_in_one_file_become_one(tmp_path: Path):
     with_pmid = {"type": "article-journal", "title": "Zinc", "abstract": "Short.", "DOI": "10.1000/MADE.up.1"}
     (tmp_path / "a.json").write_text(json.dumps([CSL[0], with_pmid | {"PMID": "12345678"}]))
-    [one], problems = load_documents(tmp_path / "a.json")
+    problems = Problems()
+    [one] = load_documents(tmp_path / "a.json", problems)
     assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", ())
 
 

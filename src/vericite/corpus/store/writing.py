@@ -25,7 +25,7 @@ from vericite.corpus.store.columns import (
 )
 from vericite.corpus.store.contract import BuildReport, Item, Missing, PreparedRow, SourceState
 from vericite.corpus.store.lance import Journal, LanceStore
-from vericite.errors import RecordError
+from vericite.errors import Problems, RecordError
 from vericite.records import Document
 
 _TIDY_EVERY = 64
@@ -149,8 +149,8 @@ class Writer:
         self._read = self._unfit = self._absent = 0
         self.items = self._since = 0
         self._taken = self._added = self._replaced = self._deleted = self._refused = self._missing = self._joined = 0
-        self._problems: list[RecordError] = []
-        self._absentees: list[RecordError] = []
+        self._problems = Problems()
+        self._absentees = Problems()
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,6 @@
 """Demonstrations: worked questions from training sets, chosen for each question; never its own answer.
 
-pool, problems = Pool.read(Path("pool.jsonl"))
+pool = Pool.read(Path("pool.jsonl"), problems := Problems())
 pool = decontaminate(pool, questions, Vectors.next_to(pool.path, Embedder.shared()))
 selector = PoolSelector(pool, Selection("similar", shots=2), prompt)
 shown = selector.choose(question, evidence_pmids)

@@ -13,7 +13,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.generate.prompt import AnswerPrompt, Demonstration
 from vericite.records import (
     SCHEMA_VERSION,
@@ -161,27 +161,23 @@ class Pool:
         return cls(tuple(found[id] for id in sorted(found)), path)
 
     @classmethod
-    def read(cls, path: Path) -> tuple[Self, list[RecordError]]:
-        """Read a pool from a file. Also return the problems with its lines.
+    def read(cls, path: Path, problems: Problems) -> Self:
+        """Read a pool from a file; bad lines are added to ``problems``.
 
         Raises:
             InputError: The file cannot be read, or has no exemplar at all.
         """
         found: dict[str, Exemplar] = {}
-        problems: list[RecordError] = []
-        for number, line in number_jsonl(Exemplar, path):
-            if isinstance(line, RecordError):
-                problems.append(line)
-            elif line.id in found:
+        for number, line in problems.kept(number_jsonl(Exemplar, path)):
+            if line.id in found:
                 problems.append(RecordError(path, number, "id", f"expected an id of its own; {line.id!r} came before"))
             else:
                 found[line.id] = line
         if not found:
-            first = f" The first problem: {problems[0]}" if problems else ""
             raise InputError(
-                f"expected demonstrations in {path}; found none. Build them with demonstrations build.{first}"
+                f"expected demonstrations in {path}; found none. Build them with demonstrations build.{problems.first}"
             )
-        return cls.of(found.values(), path), problems
+        return cls.of(found.values(), path)
 
     def __len__(self) -> int:
         return len(self.exemplars)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.formats.tables import TABLES, table_rows
 from vericite.lab.annotate.labels import Annotation, usable
 from vericite.lab.annotate.schemes import Scheme
@@ -45,7 +45,7 @@ def written(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Sc
 
 
 def read_annotations(
-    paths: Sequence[Path], scheme: Scheme, units: Mapping[str, Unit] | None, problems: list[RecordError]
+    paths: Sequence[Path], scheme: Scheme, units: Mapping[str, Unit] | None, problems: Problems
 ) -> list[Annotation]:
     """Read labels from files: JSON Lines as exported by pages, Label Studio's ``.json``, or ``.csv`` and ``.tsv``.
 
@@ -59,7 +59,7 @@ def read_annotations(
         InputError: A file cannot be read, or no label can be used.
     """
     lines = (
-        (path, *line)
+        line if isinstance(line, RecordError) else (path, *line)
         for path in paths
         for line in (
             number_jsonl(Annotation, path)
@@ -69,22 +69,23 @@ def read_annotations(
     )
     found = usable(lines, scheme, units, problems)
     if not any(annotation.label is not None for annotation in found):
-        first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(f"expected labels in {', '.join(map(str, paths))}; found none that can be used.{first}")
+        raise InputError(
+            f"expected labels in {', '.join(map(str, paths))}; found none that can be used.{problems.first}"
+        )
     return found
 
 
-def _number_foreign(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, Annotation | RecordError]]:
+def _number_foreign(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, Annotation] | RecordError]:
     kind = _TABLES.get(path.suffix.lower())
     for row in _read_table(path, kind) if kind else _read_label_studio(path, units):
         if isinstance(row, RecordError):
-            yield row.line, row
+            yield row
             continue
         number, fields = row
         try:
             yield number, Annotation.model_validate_json(json.dumps(fields))
         except ValidationError as error:
-            yield number, RecordError(path, number, *first_problem(error))
+            yield RecordError(path, number, *first_problem(error))
 
 
 def _csv(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Scheme) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict, Field
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.ratings import Rating
 from vericite.lab.annotate.schemes import Scheme
 from vericite.lab.annotate.units import Unit
@@ -58,10 +58,10 @@ class Annotation(Record):
 
 
 def usable(
-    lines: Iterable[tuple[Path, int, Annotation | RecordError]],
+    lines: Iterable[tuple[Path, int, Annotation] | RecordError],
     scheme: Scheme,
     units: Mapping[str, Unit] | None,
-    problems: list[RecordError],
+    problems: Problems,
 ) -> list[Annotation]:
     """Return the valid labels, at most one per annotator and unit.
 
@@ -73,11 +73,9 @@ def usable(
     """
     found: dict[tuple[str, str], Annotation] = {}
     others: dict[Path, list[tuple[int, str]]] = {}  # labels on items that are not in the sample
-    wrong_lines: list[RecordError] = []
-    for path, number, line in lines:
-        if isinstance(line, RecordError):
-            wrong_lines.append(line)
-        elif units is not None and line.item not in units:
+    wrong_lines = Problems()
+    for path, number, line in wrong_lines.kept(lines):
+        if units is not None and line.item not in units:
             others.setdefault(path, []).append((number, line.item))
         elif wrong := _wrong(line, scheme, units, found):
             wrong_lines.append(RecordError(path, number, *wrong))

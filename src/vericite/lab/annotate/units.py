@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
 from vericite.lab.annotate.schemes import Of
@@ -244,24 +244,18 @@ def _quotas(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return found
 
 
-def read_sample(path: Path, problems: list[RecordError]) -> list[Unit]:
+def read_sample(path: Path, problems: Problems) -> list[Unit]:
     """Read the units of a sample; bad lines are added to ``problems``.
 
     Raises:
         InputError: The file cannot be read, or has no units.
     """
-    found: list[Unit] = []
-    for _, line in number_jsonl(Unit, path):
-        if isinstance(line, RecordError):
-            problems.append(line)
-        else:
-            found.append(line)
+    found = [unit for _, unit in problems.kept(number_jsonl(Unit, path))]
     repeated = [item for item, count in Counter(unit.item for unit in found).items() if count > 1]
     if repeated:
         raise InputError(f"expected each item of {path} once; found {repeated[0]!r} twice")
     if not found:
-        first = f" The first problem: {problems[0]}" if problems else ""
         raise InputError(
-            f"expected units to label in {path}, as written by `vericite annotate sample`; found none.{first}"
+            f"expected units to label in {path}, as written by `vericite annotate sample`; found none.{problems.first}"
         )
     return found

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.datasets.registry import is_named
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
@@ -59,7 +59,7 @@ class Assessed:
     remarks: tuple[str, ...] = ()
 
 
-def answered(systems: Sequence[System], problems: list[RecordError]) -> list[SystemAnswer]:
+def answered(systems: Sequence[System], problems: Problems) -> list[SystemAnswer]:
     """Return the answers of each system; MedAESQA's file has many systems.
 
     Args:
@@ -77,7 +77,7 @@ def answered(systems: Sequence[System], problems: list[RecordError]) -> list[Sys
     return found
 
 
-def _without_wrong_labels(item: Item, system: str, problems: list[RecordError]) -> Item:
+def _without_wrong_labels(item: Item, system: str, problems: Problems) -> Item:
     """Remove labels whose number differs from that of sentences, and labels of citations in missing sentences."""
     if item.answer is None or item.labels is None:
         return item
@@ -96,7 +96,7 @@ def _without_wrong_labels(item: Item, system: str, problems: list[RecordError]) 
     return replace(item, labels=labels)
 
 
-def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]]:
+def read_gold_nuggets(path: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
     """Read gold nuggets by question, from BioGen's ``{topic: [nugget, ...]}`` or any gold with nuggets.
 
     Args:
@@ -108,11 +108,9 @@ def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tupl
     """
     found = None if is_named(str(path)) else _as_map(path, problems)
     if found is None:
-        gold, wrong = read_gold(path)
-        problems += wrong
         found = {
             id: tuple(nugget.text for nugget in record.nuggets if nugget.text.strip())
-            for id, record in gold.items()
+            for id, record in read_gold(path, problems).items()
             if record.nuggets
         }
     found = {id: nuggets for id, nuggets in found.items() if nuggets}
@@ -124,7 +122,7 @@ def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tupl
     return found
 
 
-def _as_map(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]] | None:
+def _as_map(path: Path, problems: Problems) -> dict[str, tuple[str, ...]] | None:
     """Return the nuggets of each topic; None if the file has another format, such as a single line of gold."""
     try:
         loaded: object = json.loads(path.read_text("utf-8"))

@@ -23,7 +23,7 @@ import numpy as np
 from vericite.disk.files import cache_file, write_bytes
 from vericite.disk.jobs import Lines
 from vericite.disk.store import Form, RowStore
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.encoders import EmbedsTokens, best_overlap, load_token_encoder
 from vericite.evaluate.items import Item, ModelScores
 from vericite.evaluate.measures.answer_text import prose
@@ -264,7 +264,7 @@ def answer_folders(named: Iterable[Path]) -> list[Path]:
 def compute_scores(
     folders: Sequence[Path],
     scores: Scores,
-    problems: list[RecordError],
+    problems: Problems,
     gold: Path | None = None,
     on_done: OnDone | None = None,
 ) -> Computed:
@@ -351,7 +351,7 @@ def _refuse_other(path: Path, others: Iterable[str | None], signature: str) -> N
 def compute_features(
     folders: Sequence[Path],
     model: Embeds,
-    problems: list[RecordError],
+    problems: Problems,
     gold: Path | None = None,
     on_embedding: OnEmbedding | None = None,
 ) -> Computed:
@@ -411,17 +411,13 @@ def _makers(path: Path) -> set[str | None]:
         return {None}
 
 
-def _items(folder: Path, gold: Mapping[str, Gold] | None, problems: list[RecordError]) -> Sequence[Item]:
+def _items(folder: Path, gold: Mapping[str, Gold] | None, problems: Problems) -> Sequence[Item]:
     read = read_system(folder, {}, (), problems)
     return [item for item in read.system(folder.name, gold).items if item.id in read.ids]
 
 
-def _gold(path: Path | None, problems: list[RecordError]) -> Mapping[str, Gold] | None:
-    if path is None:
-        return None
-    found, wrong = read_gold(path)
-    problems += wrong
-    return found
+def _gold(path: Path | None, problems: Problems) -> Mapping[str, Gold] | None:
+    return None if path is None else read_gold(path, problems)
 
 
 def _expect_some(done: Computed, folders: Sequence[Path]) -> None:

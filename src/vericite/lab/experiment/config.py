@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from pydantic import Field, ValidationError, field_validator
 
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.pipeline.plan import Plan, read_settings, usual_plan
 from vericite.records import Question, Record, first_problem
 
@@ -196,7 +196,7 @@ class Cell:
         return f"{words[:60]}-{digest}"
 
 
-def read_chosen(plan: QuestionsPlan, problems: list[RecordError]) -> list[Question]:
+def read_chosen(plan: QuestionsPlan, problems: Problems) -> list[Question]:
     """Read the selected questions; bad lines are added to ``problems``.
 
     Raises:
@@ -204,9 +204,7 @@ def read_chosen(plan: QuestionsPlan, problems: list[RecordError]) -> list[Questi
     """
     from vericite.formats.registry import read_questions
 
-    questions, wrong = read_questions(Path(plan.source))
-    problems += wrong
-    return plan.chosen(questions)
+    return plan.chosen(read_questions(Path(plan.source), problems))
 
 
 def digest_of(questions: Sequence[Question]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from vericite.errors import EntrezError, InputError
+from vericite.errors import EntrezError, InputError, Problems
 from vericite.lab.experiment.sharing import answer_key
 from vericite.llm.chat import estimated_tokens
 from vericite.pipeline.build import settings_of
@@ -175,7 +175,7 @@ def _existing_runs(grid: Grid, cell: Cell) -> dict[str, Run]:
     path = grid.cell_folder(cell) / RUNS
     if not path.exists():
         return {}
-    runs = (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
+    runs = (run for _, run in Problems().kept(number_jsonl(Run, path)))
     return {run.question.id: run for run in runs if run.answer.failed is None}
 
 

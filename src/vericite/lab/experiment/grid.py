@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from vericite.datasets.registry import describe_data
 from vericite.disk.files import only_one, write_whole
 from vericite.disk.jobs import LOCK, MANIFEST
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, Problems
 from vericite.lab.experiment.config import Cell, Experiment, digest_of, read_chosen
 from vericite.lab.experiment.sharing import Counts, Sharing
 from vericite.pipeline.build import build, fingerprint, open_search, settings_of
@@ -138,14 +138,14 @@ class Grid:
         self,
         experiment: Experiment,
         folder: Path,
-        problems: list[RecordError] | None = None,
+        problems: Problems | None = None,
         on_embedding: OnEmbedding | None = None,
         first: int | None = None,
     ) -> None:
         self.experiment = experiment
         self.folder = folder
         self.cells = experiment.expanded()
-        self._problems = [] if problems is None else problems
+        self._problems = Problems() if problems is None else problems
         self._on_embedding = on_embedding
         self._first = first
         self._read: dict[str, list[Question]] = {}
@@ -280,9 +280,9 @@ class Grid:
         plan = cell.plan
         key = _search_key(plan)
         if key not in self._searches:
-            found, wrong = open_search(plan.search, settings_of(plan.llm), self._on_embedding)
-            self._problems += wrong
-            self._searches[key] = found
+            self._searches[key] = open_search(
+                plan.search, settings_of(plan.llm), self._on_embedding, problems=self._problems
+            )
         return self._searches[key]
 
     def _model(self, name: str | None, plan: Plan) -> LLM | None:

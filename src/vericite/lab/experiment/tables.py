@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import StoredScore
 from vericite.evaluate.measures.measure import Measure
@@ -194,7 +194,7 @@ class Table:
     warnings: tuple[str, ...] = ()
 
 
-def read_cells(folders: Sequence[Path], problems: list[RecordError]) -> list[RunCell]:
+def read_cells(folders: Sequence[Path], problems: Problems) -> list[RunCell]:
     """Read the cells of experiments; a folder of ``ask --save`` is a cell named after the folder.
 
     Raises:
