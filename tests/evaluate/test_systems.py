@@ -173,8 +173,8 @@ def test_unusable_vectors_are_reported_and_skipped(tmp_path):
 def test_each_system_needs_a_distinct_name(tmp_path):
     place = lines(tmp_path / "a.jsonl", ANSWER)
     with pytest.raises(InputError, match="expected a distinct name for"):
-        read_systems([place, place], [], names=["a", "a"])
-    assert [system.name for system in read_systems([place], [], names=["b"]).systems] == ["b"]
+        read_systems([place, place], Problems(), names=["a", "a"])
+    assert [system.name for system in read_systems([place], Problems(), names=["b"]).systems] == ["b"]
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vericite.errors import Problems
 from vericite.evaluate.measures.registry import MEASURES, parse_measure
 from vericite.evaluate.systems import read_systems
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
@@ -52,7 +53,7 @@ def test_ties_are_ordered_as_ir_measures_orders_them(tmp_path_factory, measure, 
     path = run_of(tmp_path_factory.mktemp("run"), scores)
     gold = path.with_name("qrels")
     gold.write_text("".join(f"t 0 {id} 1\n" for id in sorted(relevant)))
-    (system,) = read_systems([path], [], gold).systems
+    (system,) = read_systems([path], Problems(), gold).systems
     theirs = ir_measures.parse_measure(measure)
     expected = ir_measures.calc_aggregate(
         [theirs], ir_measures.read_trec_qrels(str(gold)), ir_measures.read_trec_run(str(path))

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 
 from server import Answering, Arrival, Behaviour, ScriptedServer, reply, status
 
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.evaluate.measures.registry import AGREEMENT, parse_measure
 from vericite.evaluate.measures.verdicts import CategoryShare, Faith
 from vericite.evaluate.ratings import agree, read_ratings
@@ -285,7 +285,7 @@ def test_runs_get_their_rationale_judged_and_score_reads_its_faith(tmp_path: Pat
     path = tmp_path / "rationales.jsonl"
     with path.open("w", encoding="utf-8") as file:
         write_jsonl((it.rationale.checked for it in runs if it.rationale is not None), file)
-    (system,) = read_systems([path], problems := []).systems
+    (system,) = read_systems([path], problems := Problems()).systems
     assert not problems
     assert [Faith()._of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]
     # Of a statement without a category nothing is known, and nothing of the share either.
@@ -354,7 +354,7 @@ def test_several_contexts_are_kept_in_the_run_and_agree_shows_each(tmp_path: Pat
     path = tmp_path / "runs.jsonl"
     with path.open("w", encoding="utf-8") as file:
         write_jsonl(runs, file)
-    ratings = read_ratings([path], problems := [], "rationale")
+    ratings = read_ratings([path], problems := Problems(), "rationale")
     assert not problems
     shown = {(one.item, one.by): one.label for one in ratings}
     assert {by for _, by in shown} == {"CONTEXT-1", "CONTEXT-2", "CONTEXT-3"}
@@ -374,6 +374,6 @@ def test_faith_of_a_question_is_a_number_that_score_reads(tmp_path: Path):
     path = tmp_path / "runs.jsonl"
     with path.open("w", encoding="utf-8") as file:
         write_jsonl(RationaleChecker("lexical").runs([run("a", MIXED)]), file)
-    (system,) = read_systems([path], problems := []).systems
+    (system,) = read_systems([path], problems := Problems()).systems
     assert not problems
     assert dict(system.items[0].scores) == {"faith": pytest.approx(1 / 3)}
