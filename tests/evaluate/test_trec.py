@@ -13,14 +13,14 @@ from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 
 @pytest.mark.parametrize("grade", ["0.5", "101", "-101", "many", "nan"])
 def test_an_invalid_grade_is_reported_and_skipped(tmp_path, grade):
-    path, problems = tmp_path / "qrels", []
+    path, problems = tmp_path / "qrels", Problems()
     path.write_text(f"t 0 a 1\nt 0 b {grade}\nt 0 c -1\n")
     assert dict(read_qrels(path, problems)["t"].documents) == {"a": 1.0, "c": -1.0}
     assert [problem.line for problem in problems] == [2]
 
 
 def test_a_repeated_document_keeps_its_first_grade_and_is_reported(tmp_path):
-    path, problems = tmp_path / "qrels", []
+    path, problems = tmp_path / "qrels", Problems()
     path.write_text("t 0 a 1\nt 0 a 2\nu 0 a 2\n")
     found = read_qrels(path, problems)
     assert [dict(found[topic].documents) for topic in "tu"] == [{"a": 1.0}, {"a": 2.0}]
@@ -28,7 +28,7 @@ def test_a_repeated_document_keeps_its_first_grade_and_is_reported(tmp_path):
 
 
 def test_the_tag_of_a_run_may_have_spaces(tmp_path):
-    path, problems = tmp_path / "run", []
+    path, problems = tmp_path / "run", Problems()
     path.write_text("t Q0 a 1 2.5 my own run\nt Q0 b 2 3.5 my own run\n")
     assert is_run(path)
     assert (read_run(path, problems), problems) == ({"t": {"b": 3.5, "a": 2.5}}, [])
