@@ -29,6 +29,12 @@ def test_the_image_installs_by_hash_alone():
     assert "--no-index --no-deps --no-build-isolation" in installs[1]
 
 
+def test_the_base_of_the_image_is_named_by_its_digest():
+    text = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^ARG PYTHON=python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+    assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"${PYTHON}"}
+
+
 def test_the_image_has_what_the_service_needs_in_the_versions_that_are_tested():
     image = pinned(ROOT / "deploy" / "requirements.lock")
     tested = pinned(ROOT / "requirements.lock") | pinned(ROOT / "requirements-dev.lock")
