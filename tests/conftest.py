@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import settings
 
+from shipped_models import SharedModels
 from vericite.cli import main
-from vericite.environment import EXACT_BYTES
-from vericite.models import engine, folder
 
 # A slow machine is no failure: what must be fast is in benchmarks/. Laws that need more examples say so themselves.
 settings.register_profile("vericite", deadline=None, max_examples=30)
@@ -37,29 +34,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+SHARED = SharedModels()
+
+
 @pytest.fixture(scope="session", autouse=True)
-def shipped_weights() -> Iterator[None]:
-    """A process hashes and opens each shipped file once. What a user has, and copies of the files, are read anew."""
-    shipped = folder.WEIGHTS
-
-    def once(function: Callable[..., Any]) -> Callable[..., Any]:
-        kept = cache(lambda exact, *given, **named: function(*given, **named))
-
-        def read(what: Any, *given: Any, **named: Any) -> Any:
-            if isinstance(what, bytes) or Path(what).is_relative_to(shipped):
-                return kept(os.environ.get(EXACT_BYTES), what, *given, **named)
-            return function(what, *given, **named)
-
-        return read
-
+def shared_models() -> Iterator[None]:
+    """Open each shipped model once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folder, "_check", once(folder._check))  # pyright: ignore[reportPrivateUsage]
-        made = once(engine.Encoder)
-        encoder = cached_property(lambda self: made(self.folder.path / "tokenizer.json", self.folder.card.max_tokens))
-        encoder.__set_name__(engine.Engine, "encoder")
-        patch.setattr(engine.Engine, "encoder", encoder)
-        patch.setattr(engine, "open_session", once(engine.open_session))
+        SHARED.install(patch)
         yield
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say which test is next to what tests share."""
+    SHARED.before(item)
 
 
 class Printed(NamedTuple):

@@ -105,7 +105,7 @@ def test_a_failed_run_shows_why(capsys: pytest.CaptureFixture[str]):
 
     from vericite.api import ask
 
-    run = ask(QUESTION, judge="lexical")
+    run = ask(QUESTION, ["Levodopa improves the motor symptoms of Parkinson's disease."], judge="lexical")
     answer = run.answer.model_copy(update={"failed": "the reply was empty", "exact": None})
     show_run(Console(width=120), run.model_copy(update={"answer": answer}))
     assert "failed  the reply was empty" in capsys.readouterr().out

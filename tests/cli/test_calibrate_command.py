@@ -78,7 +78,7 @@ def test_its_threshold_is_the_default_and_an_option_outranks_it(run_cli, own, tm
     assert not abstained("--judge", "lexical")
     # The answer quotes its sources, which the default protocol sees without the judge.
     asked = ("ask", "Do statins lower LDL?", "--judge", "mine", "--protocol", "vericite", "--json")
-    run = json.loads(run_cli(*asked).out)
+    run = json.loads(run_cli(*asked, "--set", "search.rerank=none").out)
     assert "(calibrated=mine@" in run["checked"]["provenance"]["parts"]["judge"]
     assert all(verdict["abstained"] for verdict in run["checked"]["verdicts"])
     told = run_cli("judge", "Statins lower LDL.", "Statins lower LDL a lot.", "--judge", "mine").out

@@ -11,7 +11,6 @@ import pytest
 
 from vericite.cli import io as extras
 from vericite.cli.io import EXTRAS
-from vericite.corpus import demo_questions
 from vericite.models.folder import EMBEDDER, RERANKER, VERIFIER
 from vericite.records import Run
 from vericite.verify import protocol_names
@@ -22,7 +21,7 @@ QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 
 
 def test_ask_prints_answer_sources_and_how_each_sentence_was_chosen(run_cli):
-    printed = run_cli("ask", demo_questions()[0].text)
+    printed = run_cli("ask", QUESTION)
     assert printed.code == 0
     for part in ("[1]", "Sources", "Quoted word for word", "answers the question", "demo:"):
         assert part in printed.out

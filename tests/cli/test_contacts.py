@@ -32,7 +32,7 @@ COMMANDS: dict[str, list[list[object]]] = {
         *([EXAMPLES / "formats" / name, "--documents", DOCUMENTS] for name in ("markdown.md", "biogen.json")),
     ],
     "attribute": [["answer.jsonl"]],
-    "repair": [["answer.jsonl", "--corpus", "demo"]],
+    "repair": [["answer.jsonl", "--corpus", "store"]],
     "score": [[FIRST, SECOND, "--gold", EXAMPLES / "score" / "gold.jsonl", "--out", "scores.jsonl"]],
     "compare": [[FIRST, SECOND]],
     "agree": [[FIRST / "verdicts.jsonl", FIRST / "labels.jsonl", "--reference", "labels"]],

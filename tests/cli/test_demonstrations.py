@@ -130,7 +130,8 @@ def test_a_pool_is_made_as_in_evaluation_from_search_results(questions, tmp_path
     with ScriptedServer() as server:
         server.default = reply("They say so [1].\nFINAL ANSWER: A. yes")
         asked = ("build", questions, "--to", pool, "--corpus", "demo", "--llm", server.spec, "--set", "llm.cache=false")
-        done = run(*asked, "--retrieved", "--prompt", "reason-verify-bioasq", "--json")
+        cheap = ("--set", "search.rerank=none")
+        done = run(*asked, *cheap, "--retrieved", "--prompt", "reason-verify-bioasq", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     found = [json.loads(line) for line in pool.read_text().splitlines()]

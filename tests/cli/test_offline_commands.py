@@ -95,9 +95,9 @@ def test_no_internet_socket_is_opened_offline_by_any_command_for_any_address(pla
 
 
 @needs_seccomp
-@pytest.mark.parametrize("place", ["s3://some-bucket/x", "pubmed"])
-def test_the_filter_ends_a_command_that_opens_one(plain_environment: None, tmp_path: Path, place: str):
-    done = under_the_filter(["search", QUESTION, "--corpus", place], folder=tmp_path, offline=False)
+def test_the_filter_ends_a_command_that_opens_one(plain_environment: None, tmp_path: Path):
+    """In native code, where no patch of Python's sockets would see it."""
+    done = under_the_filter(["search", QUESTION, "--corpus", "s3://some-bucket/x"], folder=tmp_path, offline=False)
     assert "ready" in done.stdout
     assert done.returncode < 0
 

@@ -751,7 +751,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON.map(json.dumps) | st.text(), max_size=4), st.sampled_from(["auto", *FORMATS]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 def test_garbage_gives_errors_and_never_raises_others(tmp_path: Path, lines: list[str], format: str):
     path = tmp_path / "garbage.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
@@ -794,10 +794,10 @@ def test_any_markdown_is_read_and_keeps_its_text(tmp_path: Path, text: str):
 def test_long_answers_take_linear_time(tmp_path: Path, unit: str, format: str):
     import time
 
-    record = {"id": "a", "answer": unit * 10_000}
-    start = time.perf_counter()
+    record = {"id": "a", "answer": unit * 4_000}
+    start = time.process_time()
     read_records(tmp_path, record, format=format)
-    assert time.perf_counter() - start < 20  # quadratic would be minutes
+    assert time.process_time() - start < 3  # quadratic takes longer
 
 
 def test_numbers_and_nesting_without_end_are_errors(tmp_path: Path):

@@ -132,10 +132,9 @@ def test_a_pair_that_exits_keeps_its_label(verifier: Engine):
     assert {*closed.argmax(axis=1)[left]} == {verifier.folder.card.labels.index("neutral")}
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_row_does_not_depend_on_its_batch(seed: int, subject: tuple[Engine, list[Input]], alone: Values):
+def test_a_row_does_not_depend_on_its_batch(subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
-    chosen = random.Random(seed)
+    chosen = random.Random(0)
     order = chosen.sample(range(len(inputs)), len(inputs))
     encodings = [encoded(engine, inputs[index]) for index in order]
     while order:
@@ -145,10 +144,10 @@ def test_a_row_does_not_depend_on_its_batch(seed: int, subject: tuple[Engine, li
         same(engine._score(now), alone[batch])
 
 
-@pytest.mark.parametrize("padding", [1, 7, 64, 200])
+@pytest.mark.parametrize("padding", [1, 7, 200])
 def test_a_row_does_not_depend_on_its_padding(padding: int, subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
-    for index in range(0, len(inputs), 4):
+    for index in range(0, len(inputs), 8):
         encoding = encoded(engine, inputs[index])
         rows = {
             "input_ids": encoding.ids,
@@ -241,13 +240,13 @@ def test_eight_threads_sharing_a_fresh_engine_get_the_same_as_one(subject: tuple
             same(found, alone[order])
 
 
-@pytest.mark.parametrize("size", [1, 5, 40])
+@pytest.mark.parametrize("size", [1, 40])
 def test_one_thread_and_four_agree_exactly_on_verdicts(size: int, verifier: Engine):
     one, four = (Engine(verifier.folder, threads=threads, exits=True) for threads in (1, 4))
     assert (values_of(one, PAIRS[:size]) == values_of(four, PAIRS[:size])).all()
 
 
-@pytest.mark.parametrize("size", [1, 5, 40])
+@pytest.mark.parametrize("size", [1, 40])
 def test_one_thread_and_four_agree_on_embeddings_to_the_last_digit_of_a_float(size: int, embedder: Engine):
     one, four = (Engine(embedder.folder, threads=threads) for threads in (1, 4))
     # Not exactly: the sum over a padded sequence is taken in another order (measured 7e-8).

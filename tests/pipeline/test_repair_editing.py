@@ -120,7 +120,7 @@ def marked(sentences: list[str], marks: Iterable[tuple[int, int, str]], before_m
     return texts
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["One helps", "Two *really* helps", "Six `x y` helps"]), st.integers(0, 3)),
