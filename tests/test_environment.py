@@ -17,9 +17,10 @@ SOURCE = Path(vericite.__file__).parent
 def test_no_other_module_reads_a_variable_of_ours():
     found: list[str] = []
     for path in SOURCE.rglob("*.py"):
-        if path.name == "environment.py":
+        text = path.read_text(encoding="utf-8")
+        if path.name == "environment.py" or not ("environ" in text or "getenv" in text):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(text)):
             call = isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.environ.get", "os.getenv")
             name = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and call and node.args else ""
             if "VERICITE" in name or name in dir(environment):

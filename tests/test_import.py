@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -115,9 +116,8 @@ def test_no_file_imports_itself_over_others():
 def test_no_two_classes_have_one_name():
     found: dict[str, list[str]] = {}
     for path in sorted(Path(vericite.__file__).parent.rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(path.name)
+        for name in re.findall(r"(?m)^class ([A-Za-z]\w*)", path.read_text(encoding="utf-8")):
+            found.setdefault(name, []).append(path.name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
