@@ -50,6 +50,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     SHARED.before(item)
 
 
+@pytest.fixture
+def models_as_they_are() -> None:
+    """Let the models score anything again, for a test that asks whether they say the same twice."""
+    SHARED.remember = False
+
+
 class Printed(NamedTuple):
     code: int
     out: str

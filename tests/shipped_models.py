@@ -22,16 +22,19 @@ class SharedModels:
 
     A row does not depend on the other rows of its batch (``tests/models``), so verdicts and rankings are the same.
     Files of users and copies of the shipped ones are read as always.
+
+    Attributes:
+        remember: Whether an input that was scored is not scored again.
     """
 
     def __init__(self) -> None:
-        self._remember = True
+        self.remember = True
         self._rows: dict[object, Any] = {}
         self._run, self._score = engine.Engine._run_window, engine.Engine._score  # pyright: ignore[reportPrivateUsage]
 
     def before(self, item: pytest.Item) -> None:
-        """Forget nothing, but let a test that is about models score for itself."""
-        self._remember = not ABOUT_MODELS & set(item.path.parts)
+        """Let a test that is about models score for itself."""
+        self.remember = not ABOUT_MODELS & set(item.path.parts)
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Replace what reads and what scores."""
@@ -45,7 +48,7 @@ class SharedModels:
 
     def _rows_of(self, model: engine.Engine, window: Sequence[Any]) -> Iterator[Any]:
         as_shipped = type(model) is engine.Engine and engine.Engine._score is self._score  # pyright: ignore[reportPrivateUsage]
-        if not (self._remember and as_shipped and model.folder.path.is_relative_to(SHIPPED)):
+        if not (self.remember and as_shipped and model.folder.path.is_relative_to(SHIPPED)):
             yield from self._run(model, window)
             return
         name = (model.folder.path, model.folder.card.exits and model.exits, os.environ.get(EXACT_BYTES))

@@ -281,12 +281,14 @@ def untimed(run: Run) -> Run:
     return run.model_copy(update={"seconds": {}})
 
 
+@pytest.mark.usefixtures("models_as_they_are")
 def test_the_same_question_has_the_same_run_twice(runs: list[Run]):
     again = Pipeline.over(protocol=LEXICAL)
     for run in runs[::6]:
         assert to_json(untimed(again.run(run.question))) == to_json(untimed(run))
 
 
+@pytest.mark.usefixtures("models_as_they_are")
 def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Run]):
     for run in runs[::-6]:
         assert untimed(demo.run(run.question)) == untimed(run)

@@ -71,6 +71,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "judgements.sqlite"
 
 
+@pytest.mark.usefixtures("models_as_they_are")
 def test_the_bundled_judge_says_the_same_from_the_file_to_the_bit(file: Path):
     documents = demo_documents()[:12]
     pairs = [Pair(one.text, other.title) for one in documents[:2] for other in documents]

@@ -531,6 +531,7 @@ def judged_together() -> list[CheckedAnswer]:
     return list(Verifier(get_protocol("vericite")).verify(demo_answers()))
 
 
+@pytest.mark.usefixtures("models_as_they_are")
 @pytest.mark.parametrize("share", ["every third answer", pytest.param("all", marks=pytest.mark.slow)])
 def test_the_bundled_judge_gives_the_same_verdicts_one_by_one_and_in_a_batch(
     judged_together: list[CheckedAnswer], share: str
