@@ -94,7 +94,7 @@ class RecordError(InputError):
 
 
 class Problems(list[RecordError]):
-    """The records that could not be used. A reader streams ``T | RecordError``; who reads it keeps the good ones.
+    """The records that could not be used. A reader streams ``T | RecordError``; the caller keeps the good ones.
 
     A function that returns a whole (a list, a mapping) takes a ``Problems`` and adds to it.
 

@@ -1,4 +1,4 @@
-"""Things that have a name: our own, and those that installed packages bring through entry points."""
+"""Registries of named objects: our own, and those that installed packages provide through entry points."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ G = TypeVar("G")
 
 
 def expect_function(found: Callable[..., T]) -> Callable[..., T]:
-    """For ``kept`` of a registry of functions."""
+    """Check that an object is a function; for ``kept`` of a registry of functions."""
     if not callable(found):
         raise TypeError("expected a function")
     return found
 
 
 class Plugin(NamedTuple):
-    """A name that an installed package brings; nothing of the package is loaded for it.
+    """A name that an installed package registers; the package itself is not loaded for this.
 
     Attributes:
         name: The name.
         value: Where the thing is, as in ``package.module:attribute``.
-        package: The package that brings it, with its version.
+        package: The package that provides it, with its version.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Plugin(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _installed(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """The entry points of a group, looked up again when the search path changes."""
+    """Return the entry points of a group, looked up again when the search path changes."""
     return {entry.name: entry for entry in sorted(entry_points(group=group), key=lambda entry: entry.name)}
 
 
@@ -53,14 +53,14 @@ def _package(entry: EntryPoint) -> str:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind by name. A thing of ours hides another package's of the same name.
+    """Objects of one kind by name. One of ours hides a plugin of the same name.
 
-    As a mapping it has our things and the plugins' names; a plugin is loaded when it is first looked up.
+    As a mapping it has our objects and the plugins' names; a plugin is loaded when it is first looked up.
 
     Args:
-        kind: What such a thing is called in messages.
-        own: Our things, in the order in which they are listed and tried.
-        group: The entry points through which packages bring theirs; empty where none may.
+        kind: The word for such an object in messages.
+        own: Our objects, in the order in which they are listed and tried.
+        group: The entry-point group for plugins; empty if there can be none.
         kept: Types that a plugin's object must be an instance of, or a function that makes the thing of the object and
             raises ``TypeError`` or ``ValueError`` with what is wrong.
         last: Our things that come after the plugins where things are tried in order, because they fit anything.
@@ -86,12 +86,12 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @property
     def own(self) -> Mapping[str, T]:
-        """Our things."""
+        """Our objects."""
         return self._own
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
-        """What installed packages bring, sorted by name."""
+        """The plugins of installed packages, sorted by name."""
         return tuple(Plugin(entry.name, entry.value, _package(entry)) for entry in self._entries.values())
 
     def __iter__(self) -> Iterator[str]:
@@ -115,7 +115,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return self._loaded[id(entry)][1]
 
     def usable(self) -> Iterator[tuple[str, T]]:
-        """Yield names and things in order; a plugin that cannot be loaded is left out with a warning, given once."""
+        """Yield names and objects in order; a plugin that cannot be loaded is left out with a warning, given once."""
         for name in self:
             try:
                 yield name, self[name]
@@ -125,7 +125,7 @@ class Registry(Mapping[str, T], Generic[T]):
                     _LOG.warning("%s", error)
 
     def named(self, name: str) -> T:
-        """The thing of this name.
+        """Return the object with this name.
 
         Raises:
             UnknownNameError: There is none; the message lists the names and the closest one.
@@ -170,7 +170,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return thing
 
     def _guarded(self, name: str, thing: Any) -> Any:
-        """Return a plugin's thing, with functions that raise ``PluginError`` in place of errors that nothing expects.
+        """Return a plugin's thing, with functions that raise ``PluginError`` in place of unexpected errors.
 
         Guarded are the functions in the fields of a dataclass, the methods that a class defines, and a function itself.
         Other things are returned as they are.
@@ -210,7 +210,7 @@ class Registry(Mapping[str, T], Generic[T]):
             raise self.broken(name, f"{type(error).__name__}: {error}") from error
 
     def broken(self, name: str, found: str) -> PluginError:
-        """The error about a plugin that cannot be used."""
+        """Return the error about a plugin that cannot be used."""
         entry = self._entries[name]
         article = "an" if self.kind[:1] in "aeiou" else "a"
         return PluginError(

@@ -214,7 +214,7 @@ def test_a_prompt_without_who_is_asked_is_refused(run_cli, tmp_path):
     labels = run_cli(*COMMAND, "--completeness-prompt", str(prompt))
     assert labels.code == 2 and "--completeness llm" in labels.err.replace("\n", " ")
     no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--nugget-prompt", str(prompt))
-    assert no_slot.code == 2 and "to be of text; found {passage}" in no_slot.err.replace("\n", " ")
+    assert no_slot.code == 2 and "to be among text; found {passage}" in no_slot.err.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_other_formats_are_recognised_and_checked(run_cli, file, format, documen
     more = ("--documents", str(FORMAT_EXAMPLES / "documents.jsonl")) if documents else ()
     printed = run_cli("check", str(FORMAT_EXAMPLES / file), *more)
     assert printed.code == 0
-    assert printed.err == f"vericite: read as {format}; --format NAME reads it otherwise\n"
+    assert printed.err == f"vericite: read as {format}; choose another format with --format NAME\n"
     assert "supported" in printed.out
     named = run_cli("check", str(FORMAT_EXAMPLES / file), "--format", format, *more)
     assert (named.code, named.err, named.out) == (0, "", printed.out)

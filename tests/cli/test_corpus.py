@@ -89,7 +89,7 @@ def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):
 def test_filters_that_leave_nothing_are_named(store, run_cli):
     printed = run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none", "--language", "English")
     assert "Nothing found." in printed.out
-    assert "nothing was found for 1 of 1 questions with the filters" in printed.err
+    assert "with these filters, nothing was found for 1 of 1 questions" in printed.err
     assert "filters" not in run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none").err
 
 

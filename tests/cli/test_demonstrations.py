@@ -51,7 +51,7 @@ def test_a_pool_is_built_without_a_model_and_continued(pool, questions, run):
     assert (found["with answer"], found["with rationale"]) == (found["demonstrations"], 0)
     before = pool.read_bytes()
     again = run("build", questions, "--to", pool, "--corpus", "demo")
-    assert "0 demonstrations made, 60 questions done before" in again.stdout
+    assert "0 demonstrations made, 60 already done" in again.stdout
     assert pool.read_bytes() == before
 
 

@@ -114,7 +114,7 @@ def test_the_filter_ends_a_command_that_opens_one(plain_environment: None, tmp_p
 def test_a_bucket_elsewhere_is_refused_with_the_next_step(run_cli, plain_environment: None, given: list[str]):
     printed = run_cli("--offline", *given)
     assert printed.code == 2
-    assert "as offline is set; found s3://some-bucket" in printed.err
+    assert "because offline is set; found s3://some-bucket" in printed.err
     assert "omit --offline" in printed.err
 
 

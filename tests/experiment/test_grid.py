@@ -181,7 +181,7 @@ def test_a_second_process_in_a_folder_is_refused(run_cli, questions: Path, tmp_p
     file.write_text(made.model_dump_json(by_alias=True))
     with only_one(folder, ".lock", "works in"):
         printed = run_cli("run", str(file), "--to", str(folder))
-    assert printed.code == 2 and "found another process at work there" in printed.err
+    assert printed.code == 2 and "another process is at work there" in printed.err
 
 
 def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_path: Path):

@@ -102,7 +102,7 @@ def test_a_rationale_that_comes_to_another_answer_is_left_out_and_not_asked_for_
     questions = [yes_no("a", "Does zinc help?"), yes_no("b", "Does copper help?")]
     for before in (0, 2):
         built = build_pool(questions, gold, tmp_path / "pool.jsonl", RationaleWriter(llm()))
-        assert (built.before, dict(built.left_out)) == (before, {"the rationale comes to another answer": 1})
+        assert (built.before, dict(built.left_out)) == (before, {"the rationale leads to another answer": 1})
         assert list(made(tmp_path / "pool.jsonl")) == ["a"]
         assert len(server.arrivals) == 4
 
@@ -280,10 +280,10 @@ def test_as_at_evaluation_the_model_sees_what_was_found_and_not_the_answer(tmp_p
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("It did not [1].\nFINAL ANSWER: B. no", "the model comes to another answer"),
+        ("It did not [1].\nFINAL ANSWER: B. no", "the model reaches another answer"),
         ("ANSWER UNAVAILABLE", "the model says that there is no answer, or none of the options"),
         ("It did [1].\nFINAL ANSWER: maybe so", "the model says that there is no answer, or none of the options"),
-        ("It did [7].\nFINAL ANSWER: A. yes", "the model cites a document that is not there"),
+        ("It did [7].\nFINAL ANSWER: A. yes", "the model cites a document that does not exist"),
     ],
 )
 def test_what_does_not_come_to_the_right_answer_is_left_out_and_not_asked_again(tmp_path, server, llm, said, why):

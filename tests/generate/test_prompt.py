@@ -147,7 +147,7 @@ WRONG = {
     "a field nobody knows": (MINIMAL + "colour = 'red'", "colour"),
     "a field of another type": (MINIMAL + "max_tokens = 'many'", "max_tokens"),
     "a way of citing nobody knows": (MINIMAL + "citing = 'often'", "citing"),
-    "bounds the wrong way round": (MINIMAL + "sentences = [4, 2]", "fewest and the most"),
+    "bounds the wrong way round": (MINIMAL + "sentences = [4, 2]", "minimum and a maximum"),
     "no version": (MINIMAL.replace("version = 3", ""), "version"),
     "no system": (MINIMAL.replace("system =", "sistem ="), "system"),
     "no TOML": ("name = ", "TOML"),

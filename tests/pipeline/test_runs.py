@@ -141,7 +141,7 @@ def test_questions_that_failed_are_asked_again(tmp_path: Path):
 
 def test_a_folder_takes_runs_of_one_kind_only(tmp_path: Path):
     carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
-    with pytest.raises(InputError, match=r"found another k: 2 there, 3 now\. Name another place"):
+    with pytest.raises(InputError, match=r"found another k: 2 there, 3 now\. Choose another place"):
         carried_out(RunFolder(tmp_path / "run", {**SETTINGS, "k": 3}), pipeline())
 
 
@@ -174,7 +174,7 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path: Path):
     folder = RunFolder(tmp_path / "run", SETTINGS)
     with (
         folder.open(QUESTIONS),
-        pytest.raises(InputError, match="another process at work there"),
+        pytest.raises(InputError, match="another process is at work there"),
         RunFolder(tmp_path / "run", SETTINGS).open(QUESTIONS),
     ):
         pass

@@ -160,7 +160,8 @@ def test_the_command_says_what_is_known():
 
 def test_where_nothing_is_known_the_command_says_how_to_learn():
     assert CliRunner().invoke(app, []).output == (
-        "known as retracted: 0 articles\nadd some with --store STORE, or all that PubMed lists with --pubmed\n"
+        "known as retracted: 0 articles\nadd those of a store with --store STORE, "
+        "or all that PubMed lists with --pubmed\n"
     )
 
 

@@ -20,13 +20,13 @@ from vericite.text.references import render_markers
 
 _STOP = re.compile(r"(?<![.!?…:;])[.!?…:;]++[\"'”’)\]]*+\Z")
 MOST_DOCUMENTS = 999
-"""The largest number of a marker, which has at most three digits."""
+"""The highest marker number; markers have at most three digits."""
 
 
 def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
     """Return the answer without its citations.
 
-    Bold signs in a changed sentence are removed with its markers. Headings, list bullets and reference lists stay.
+    Bold marks in a changed sentence are removed with its markers. Headings, list bullets and reference lists stay.
 
     Args:
         answer: The answer.
@@ -53,8 +53,8 @@ def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[i
     """
     if len(answer.documents) > MOST_DOCUMENTS:
         raise InputError(
-            f"expected at most {MOST_DOCUMENTS} documents, the largest number of a marker; "
-            f"found {len(answer.documents)}. Give only the likeliest ones."
+            f"expected at most {MOST_DOCUMENTS} documents, the highest marker number; "
+            f"found {len(answer.documents)}. Pass only the likeliest ones."
         )
     pieces = [
         _marked(answer.text[claim.span.slice], markers.get(index, ()), named or {}) if markers.get(index) else None
@@ -121,7 +121,7 @@ def replaced(answer: Answer, texts: Mapping[int, str]) -> tuple[str, list[Span]]
 def _citing(
     claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], start: int, named: Mapping[int, str]
 ) -> Claim:
-    """Return the claim at its new place, citing these documents by one marker after the other."""
+    """Return the claim at its new position, citing these documents with consecutive markers."""
     citations: list[Citation] = []
     for number in numbers:
         end = start + len(_shown(number, named))
@@ -213,7 +213,7 @@ def _reaches(score: float | None, threshold: float) -> bool:
 
 
 def recited(answer: Answer, sentences: tuple[SentenceSources, ...]) -> Answer:
-    """Replace the answer's citations by those of these sentences, except kept ones."""
+    """Replace the answer's citations with those of these sentences, except kept ones."""
     loose = {index for index, sentence in enumerate(sentences) if sentence.how != "kept"}
     bare = uncited(answer, loose)
     return cited(bare, {index: sentences[index].cited for index in loose})
@@ -229,7 +229,7 @@ class SourcesFound:
 
     Attributes:
         scores: A number for each document asked about, or None.
-        chosen: Places of the supporting documents.
+        chosen: Positions of the supporting documents.
         reasons: Notes for the reader, such as failures and abstentions.
         failed: Whether the sentence could not be judged.
         likeliest: Whether some of the chosen documents only stand out.
@@ -243,7 +243,7 @@ class SourcesFound:
 
 
 class Attributor(ABC):
-    """Finds the sources of sentences. Retracted sources are never asked about or cited."""
+    """Finds the sources of sentences. Retracted sources are never judged or cited."""
 
     answers_at_once: int = ANSWERS_AT_ONCE
 
@@ -275,7 +275,7 @@ class Attributor(ABC):
         if isinstance(answer, str):
             answer = parse_answer("answer", answer, documents)
         elif documents:
-            raise InputError("expected no documents with a parsed answer, which has its own; found some")
+            raise InputError("expected no documents with a parsed answer, which already has its documents; found some")
         return next(self.attributions([answer], keep=keep))
 
     def attributions(self, answers: Iterable[Answer], *, keep: bool = False) -> Iterator[Attribution]:
@@ -325,7 +325,7 @@ def _how(found: SourcesFound) -> How:
 
 
 def _sources_of(claim: Claim, found: SourcesFound, markers: Sequence[int], answer: Answer) -> SentenceSources:
-    """Convert the places of the documents asked about to markers of the whole answer."""
+    """Convert positions among the judged documents to markers of the whole answer."""
     scores: list[float | None] = [None] * len(answer.documents)
     for marker, score in zip(markers, found.scores, strict=True):
         scores[marker - 1] = score

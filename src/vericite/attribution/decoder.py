@@ -32,7 +32,7 @@ class DecoderCard(Record):
     Attributes:
         base: The decoder under the adapter: a Hugging Face name, a folder or a GGUF file.
         k: Number of labels: sources read at a time.
-        threshold: Probability from which a source is cited.
+        threshold: Minimum probability for citing a source.
         max_tokens: Maximum number of tokens read.
     """
 
@@ -152,7 +152,7 @@ class DecoderAttributor(Attributor):
 
     Args:
         folder: A folder written by ``vericite train attribution --base``.
-        threshold: Probability from which a source is cited. Default: the folder's own.
+        threshold: Minimum probability for citing a source. Default: the folder's own.
 
     Raises:
         ModelMissingError: There is no such folder.

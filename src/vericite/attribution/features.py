@@ -2,7 +2,7 @@
 
 Sources are considered together. Besides the verifier's output for each alone, there is its output for two at once
 and for all but one, and which words of the sentence are in no other source. So a source with half of a sentence can be
-told from one with none of it.
+distinguished from one with none of it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Candidate:
 
     @cached_property
     def order(self) -> list[int]:
-        """Places of the source's sentences, the most similar first."""
+        """Positions of the source's sentences, the most similar first."""
         return [int(place) for place in np.argsort(-self.cosines, kind="stable")]
 
     @cached_property
@@ -250,7 +250,7 @@ class Known:
 
     Attributes:
         values: A row for each judged source, with the columns of ``FEATURES``.
-        places: Places of the rows' documents in the answer.
+        places: Positions of the rows' documents in the answer.
         failed: Whether nothing could be judged.
     """
 
@@ -282,7 +282,7 @@ def _plain(sentence: str) -> str:
 
 
 def _most_similar(candidates: Sequence[_Candidate]) -> list[int]:
-    """Return the places of the candidates to judge."""
+    """Return the positions of the candidates to judge."""
     nearest = [max((*candidate.cosines, candidate.title)) for candidate in candidates]
     order = sorted(range(len(candidates)), key=lambda place: -nearest[place])
     return sorted(order[:MOST_SOURCES])

@@ -65,7 +65,7 @@ class Member(Record):
 
 
 class PairRule(Record):
-    """When to cite two sources of which neither suffices: the pair that the verifier ranks best together.
+    """When to cite two sources, neither of which suffices: the pair that the verifier ranks best together.
 
     Attributes:
         sure: A source with this probability suffices alone, so there is no pair.
@@ -84,11 +84,11 @@ class Head(Record):
     """The weights, and what they were fitted to.
 
     Attributes:
-        made_by: Signature of the features; those of another verifier have another meaning.
+        made_by: Signature of the features; features of another verifier mean something else.
         mean: Mean of each feature over the training data.
         scale: Scale of each feature over the training data.
-        threshold: Probability from which a source is cited.
-        pair: When to cite two sources of which neither suffices. None: never.
+        threshold: Minimum probability for citing a source.
+        pair: When to cite two sources, neither of which suffices. None: never.
         training: The training data.
         scores: Scores on development questions.
     """
@@ -183,7 +183,7 @@ def standardized(values: Floats, mean: Floats, scale: Floats) -> Floats:
 
 
 def logits_of(weights: dict[str, Any], inputs: Floats) -> Floats:
-    """Return a number for each source. What the whole set has in common is an input of each of its sources."""
+    """Return a number for each source. Values shared by the whole set are an input for each of its sources."""
     hidden = np.tanh(inputs @ weights["first"] + weights["first_bias"])
     whole = np.concatenate([hidden.max(axis=0), hidden.mean(axis=0)])
     joined = np.concatenate([inputs, hidden, np.tile(whole, (len(inputs), 1))], axis=1)
@@ -198,7 +198,7 @@ class LearnedAttributor(Attributor):
         head: The weights.
         judge: Judges texts and the sentence; the judge that the head was fitted to.
         embedder: Makes vectors; the embedder that the head was fitted to.
-        threshold: Probability from which a source is cited. Default: the head's own.
+        threshold: Minimum probability for citing a source. Default: the head's own.
 
     Raises:
         InputError: The head was fitted to another judge or embedder, or the threshold is not a probability.

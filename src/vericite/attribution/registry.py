@@ -35,7 +35,7 @@ from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import Protocol, get_protocol
 
 COSINE = 0.82
-"""Cosine from which a source is cited. On the demonstration corpus it selects as many pairs of sentences as 0.75 did
+"""Minimum cosine for citing a source. On the demonstration corpus it selects as many pairs of sentences as 0.75 did
 with the previous embedder, which was the best by pooled F1 on 50 sentences of BioASQ answers
 (``benchmarks/attribution.py tune``)."""
 
@@ -56,7 +56,7 @@ class CosineAttributor(Attributor):
         return f"cosine.v1({self._embedder.signature}, {self.threshold:g})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """Embed every text once."""
+        """Compare the sentences with the sources; every text is embedded once."""
         passages = {id(document): _passages(document) for answer in answers for document in answer.documents}
         texts = dict.fromkeys(text for found in passages.values() for text in found)
         texts |= dict.fromkeys(claim.text for answer in answers for claim in answer.claims)
@@ -108,10 +108,10 @@ class RandomAttributor(Attributor):
 
 
 THRESHOLD = 0.5
-"""Probability from which a source is cited."""
+"""Minimum probability for citing a source."""
 
 _BETWEEN = "\x1e"
-"""Separates sources on their way to the encoder; removed from their texts."""
+"""Separates sources in the encoder's input; removed from the sources' own texts."""
 
 
 class SourcesEncoder(Encoder):
@@ -164,7 +164,7 @@ class MultiLabelAttributor(Attributor):
 
     Args:
         folder: The model folder, with the labels source-1, source-2 ... in its card.
-        threshold: Probability from which a source is cited.
+        threshold: Minimum probability for citing a source.
 
     Raises:
         ModelCardError: The card has other labels.
@@ -226,7 +226,7 @@ _PROMPT = read_prompt(Path(__file__).with_name("sources.toml"), Prompt)
 
 
 class _Named(BaseModel):
-    """The form of a reply."""
+    """The format of the reply."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -364,7 +364,7 @@ _OWN: dict[str, Kind] = {
 }
 
 ATTRIBUTORS = Registry("way to attribute", _OWN, "vericite.attributors", Kind)
-"""Attributors by name; another package brings a ``Kind``."""
+"""Attributors by name; another package may add a ``Kind``."""
 
 DEFAULT = "learned"
 """Beats the others on held-out questions (docs/results.md). It is fitted to the bundled judge only."""

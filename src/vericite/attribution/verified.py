@@ -114,7 +114,7 @@ class _Sources(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Rank of pairs: the log odds of the two together and of each alone."""
+        """Score that ranks pairs: the log odds of the two together and of each alone."""
         return sum(map(_logit, (self.entailed, *self.alone)))
 
 

@@ -1,4 +1,4 @@
-"""``vericite annotate``: collect human labels on a run, and correct the run's rates by them."""
+"""``vericite annotate``: collect human labels on a run, and correct the run's rates with them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 annotate = typer.Typer(
     name="annotate",
-    help="Have people label citations, measure their agreement, and correct a run's rates by their labels.",
+    help="Label citations by hand, measure the annotators' agreement, and correct a run's rates with the labels.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -58,7 +58,7 @@ LabelsArgument = Annotated[
 def sample(
     systems: SystemsArgument,
     out: Annotated[
-        Path, typer.Option(help="Write the sample here: JSONL with a unit per line, with verdicts.", metavar="FILE")
+        Path, typer.Option(help="Write the sample here: JSONL, one unit with its verdict per line.", metavar="FILE")
     ],
     n: Annotated[int, typer.Option("--n", min=1, help="Number of units to label.")] = 200,
     stratify: Annotated[
@@ -151,7 +151,9 @@ def agreement(
     labels: LabelsArgument,
     sample: SampleOption = None,
     scheme: SchemeOption = "vericite",
-    out: Annotated[Path | None, typer.Option(help="Write majority labels here, without ties.", metavar="FILE")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the majority labels here; ties are left out.", metavar="FILE")
+    ] = None,
     draws: DrawsOption = 1000,
     seed: DrawSeedOption = 0,
     as_json: JsonOption = False,
@@ -226,7 +228,7 @@ def correct(
 def convert(
     sample: Annotated[Path, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")],
     labels: Annotated[
-        list[Path] | None, typer.Argument(help="Labels, as for `agreement`. Default: the units without labels.")
+        list[Path] | None, typer.Argument(help="Labels, as for `agreement`. Default: export the units without labels.")
     ] = None,
     to: Annotated[
         str,
@@ -260,7 +262,7 @@ def convert(
 def by_people(
     systems: Sequence[System], sample: Path, labels: Sequence[Path], scheme: str, problems: Problems
 ) -> list[SystemByPeople]:
-    """Correct each system's rates by human labels on a sample.
+    """Correct each system's rates with human labels on a sample.
 
     Raises:
         InputError: There are too few labels, or they are on other verdicts.
@@ -324,16 +326,16 @@ def _show_agreement(found: PeopleAgreement, units: dict[str, Unit] | None) -> No
         say("Annotators:")
         show_agreement(found.labels)
     if found.judge:
-        say("Annotators and judge, by the labels of verdicts:")
+        say("Annotators and judge (labels mapped to verdicts):")
         show_agreement(found.judge)
     for snippets in found.snippets:
         pair = " and ".join(snippets.raters)
         if snippets.overlap is None or snippets.bleu is None:
-            say(f"Passages of {pair}: no unit that both marked ({snippets.one_only} that only one of them marked)")
+            say(f"Passages of {pair}: no unit marked by both ({snippets.one_only} marked by only one)")
         else:
             say(
                 f"Passages of {pair}: F1 in characters {snippets.overlap:.3f}, BLEU {snippets.bleu:.3f} "
-                f"(n = {snippets.n}; {snippets.one_only} more that only one of them marked)"
+                f"(n = {snippets.n}; {snippets.one_only} more marked by only one)"
             )
     ties = found.adjudication.ties
     say(f"Majority labels: {len(found.adjudication.agreed)}; ties: {len(ties)}")
@@ -358,11 +360,11 @@ def _show_rates(found: SystemByPeople) -> None:
     if correction.sensitivity is not None and correction.specificity is not None:
         say(f"  judge: sensitivity {correction.sensitivity:.3f}, specificity {correction.specificity:.3f}")
     if correction.by_errors is None:
-        say("  no correction by sensitivity and specificity: the judge is hardly better than chance on these labels")
+        say("  not corrected by sensitivity and specificity: on these labels the judge is hardly better than chance")
     if correction.joined:
         say(f"  {correction.joined} strata have fewer than two labels and were merged into others")
     halved = correction.corrected.to_halve
     if halved is None:
-        say("  to halve the interval: more answers, because even labels on all of these are not enough")
+        say("  to halve the interval: add answers; labelling all of these would not be enough")
     else:
         say(f"  to halve the interval: about {halved - correction.corrected.n:,} more labels ({halved:,} in total)")

@@ -129,7 +129,7 @@ for group in (app, *(info.typer_instance for info in app.registered_groups)):
 
 @cache
 def program() -> TyperGroup:
-    """Build all commands, once per process: building takes longer than many of them run."""
+    """Build all commands, once per process: building takes longer than running many of them."""
     built = typer.main.get_command(app)
     assert isinstance(built, TyperGroup)
     return built

@@ -46,7 +46,7 @@ def ask(
     save: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the runs in this folder, and continue a run that is there; `score` and `compare` read it.",
+            help="Store the runs in this folder, or continue its unfinished runs; `score` and `compare` read it.",
             metavar="FOLDER",
             rich_help_panel=BATCH,
         ),
@@ -186,7 +186,7 @@ def _show_cut(counts: EvidenceShown) -> None:
     """Warn if the model did not see all the evidence."""
     if counts.cut:
         remark(
-            f"evidence was cut to fit the model's window: of {counts.found} documents the model saw {counts.whole} "
+            f"evidence was cut to fit the model's window: of {counts.found} documents, the model saw {counts.whole} "
             f"whole, {counts.in_part} in part and {counts.left_out} not at all. Raise answer.window (--set) or "
             "lower --k"
         )
@@ -243,10 +243,10 @@ def _progress() -> Generator[OnStage | None]:
 def search(
     plan: Plan,
     question: Annotated[
-        str | None, typer.Argument(help="A question or words. AND and quotation marks have no special meaning.")
+        str | None, typer.Argument(help="A question or search words. AND and quotation marks have no special meaning.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the score and time of every stage, and the rewriting.")
+        bool, typer.Option("--explain", help="Show the score and time of each stage, and the rewritten query.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per question.")] = False,
     batch: BatchOption = None,
@@ -278,7 +278,7 @@ def search(
     _search_all(opened, numbered, plan.search.depth(10), shown, problems)
     if shown.nothing and plan.search.filters.predicate():
         note(
-            f"nothing was found for {shown.nothing} of {len(numbered)} questions with the filters. A document that "
+            f"with these filters, nothing was found for {shown.nothing} of {len(numbered)} questions. A document that "
             "lacks a field does not match a filter on it; `vericite corpus info STORE` shows the fields of a store"
         )
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))

@@ -46,13 +46,13 @@ def attribute(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An answer as text (.txt, .md), or JSONL of answers in any form that check reads; or s3://bucket/file."
+            help="An answer as text (.txt, .md), or JSONL of answers in any format that check reads; or s3://bucket/file."
         ),
     ],
     documents: Annotated[
         Path | None,
         typer.Option(
-            help='JSONL of sources, for answers that have none of their own: {"id", "title"?, "text"}; or a store made '
+            help='JSONL of sources, for answers that come without sources: {"id", "title"?, "text"}; or a store made '
             "by corpus build, which is searched for each sentence."
         ),
     ] = None,
@@ -67,8 +67,10 @@ def attribute(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave sentences that already cite something as they are.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the cited answers to this file, as check reads them.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each answer, with all scores, as JSON.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the cited answers to this file, in a format that check reads.")
+    ] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
     ray: RayOption = None,
@@ -76,8 +78,8 @@ def attribute(
     """Find the sources of each sentence of an answer, and cite them before its full stop.
 
     Citations that an answer already has are removed first, unless you give --keep. Sentences that no source supports
-    stay without a citation and are listed. A record that cannot be used is reported and only costs itself; the exit
-    code is then 2.
+    stay without a citation and are listed. A record that cannot be used is reported and skipped; the exit code
+    is then 2.
     """
     from vericite.attribution.registry import default_attributor, load_attributor
     from vericite.cli.show import show_ledger
@@ -205,7 +207,7 @@ def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordEr
 
     if str(given.documents) == PUBMED:
         raise InputError(
-            "expected --documents to be a file or a store; found pubmed, which is not searched for each sentence. "
+            "expected --documents to be a file or a store; found pubmed, which this command does not search. "
             "Build a store first: vericite corpus build --pubmed QUERY --to STORE"
         )
     store = open_store(str(given.documents))
@@ -290,12 +292,12 @@ def _show(found: Attribution, as_json: bool) -> None:
 @takes_plan("repair")
 def repair(
     plan: Plan,
-    file: Annotated[Path, typer.Argument(help="JSONL of answers, in any form that check reads.")],
+    file: Annotated[Path, typer.Argument(help="JSONL of answers, in any format that check reads.")],
     documents: DocumentsOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the repaired answers to this file, as check reads them.")
+        Path | None, typer.Option(help="Write the repaired answers to this file, in a format that check reads.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each answer, with its changes, as JSON.")] = False,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
 ) -> None:
@@ -303,7 +305,7 @@ def repair(
 
     A rejected citation is dropped if the sentence has another, supported one, or replaced by a document that supports
     the sentence. Otherwise the sentence is rewritten so that its source supports it, or deleted. Supported sentences
-    are not changed. A record that cannot be used is reported and only costs itself; the exit code is then 2.
+    are not changed. A record that cannot be used is reported and skipped; the exit code is then 2.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.io import output

@@ -49,9 +49,7 @@ def score(
     ],
     documents: DocumentsOption = None,
     name: NameOption = None,
-    align: Annotated[
-        AlignmentWay, typer.Option(help="The method for aligning nuggets one to one.")
-    ] = AlignmentWay.GREEDY,
+    align: Annotated[AlignmentWay, typer.Option(help="Method for aligning nuggets one to one.")] = AlignmentWay.GREEDY,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -166,13 +164,15 @@ def train_completeness(
     out: Annotated[
         Path,
         typer.Option(
-            help="Write the classifier here, as JSON. For a checkpoint: a folder; a stopped run is resumed there."
+            help="Write the classifier here, as JSON. For a checkpoint: a folder; a stopped run in it is resumed."
         ),
     ],
     strength: Annotated[
         float,
         typer.Option(
-            min=1e-4, max=1e4, help="Inverse regularization strength of the classifier; choose it on other questions."
+            min=1e-4,
+            max=1e4,
+            help="Inverse regularization strength of the classifier. Choose it on questions outside the test.",
         ),
     ] = 1.0,
     encoder: Annotated[
@@ -247,7 +247,7 @@ def train_correctness(
     encoder: Annotated[
         str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; a stopped run is resumed there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. A stopped run in it is resumed.")],
     config: Annotated[
         Path | None, typer.Option(help="Training settings, JSON (docs/bioace.md).", metavar="FILE")
     ] = None,

@@ -69,18 +69,18 @@ def check(
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 if a share is lower, as in supported=0.9. A bare number is the supported share of all "
-            "cases, dangling citations and uncited sentences.",
+            help="Exit with code 1 if a share is lower, as in supported=0.9. A bare number is the supported share of "
+            "all cases, dangling citations and uncited sentences.",
             metavar="SHARES",
         ),
     ] = None,
     fail_over: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0.", metavar="SHARES"
+            help="Exit with code 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0.", metavar="SHARES"
         ),
     ] = None,
-    rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
+    rows: Annotated[int, typer.Option(min=0, help="Maximum verdicts to list in the terminal.")] = 40,
     ray: RayOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
@@ -349,10 +349,10 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
         if is_gated and FORMATS[name].infers_citations:
             raise InputError(
                 f"expected --format with a gate for a file that looks like {name}; found none. In this format a "
-                "sentence without a marker cites every context, so it is never uncited. Add --format "
-                f"{name} if you want that, or else another format (docs/formats.md)."
+                "sentence without a marker cites every context, so no sentence is uncited. Add --format "
+                f"{name} if you want that, or name another format (docs/formats.md)."
             )
-        note(f"read as {name}; --format NAME reads it otherwise")
+        note(f"read as {name}; choose another format with --format NAME")
 
     return show
 

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 def retractions(
     store: Annotated[
         str | None,
-        typer.Option(help="Add what is retracted in this store: a folder, or s3://bucket/prefix.", metavar="STORE"),
+        typer.Option(
+            help="Add the retracted articles of this store: a folder, or s3://bucket/prefix.", metavar="STORE"
+        ),
     ] = None,
     pubmed: Annotated[
-        bool, typer.Option("--pubmed", help="Add what PubMed lists as retracted; connects to NCBI.")
+        bool, typer.Option("--pubmed", help="Add the articles that PubMed lists as retracted; connects to NCBI.")
     ] = False,
     from_year: Annotated[
         int | None,
@@ -47,7 +49,7 @@ def retractions(
     notices: Annotated[
         bool, typer.Option("--notices", help="With --pubmed: also store the PMIDs of the notices; takes minutes.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Remove entries that are not reported now.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove entries that are no longer reported.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how many articles are known to be retracted, or add more.
@@ -121,7 +123,7 @@ def _print(reports: Sequence[RetractionReport], new: int, known: Sequence[Retrac
         when = f"on {last}" if first == last else f"from {first} to {last}"
         say(f"  {count:,} reported by {clean(by)} {when}")
     if not known:
-        say("add some with --store STORE, or all that PubMed lists with --pubmed")
+        say("add those of a store with --store STORE, or all that PubMed lists with --pubmed")
 
 
 def _articles(count: int) -> str:
@@ -152,7 +154,7 @@ def build(
     ] = None,
     pubmed: Annotated[
         list[str] | None,
-        typer.Option(help="Add what PubMed finds for this query; connects to NCBI.", metavar="QUERY"),
+        typer.Option(help="Add the articles that PubMed finds for this query; connects to NCBI.", metavar="QUERY"),
     ] = None,
     pmids: Annotated[
         str | None, typer.Option(help="Add these articles, separated by commas; connects to NCBI.", metavar="LIST")
@@ -167,7 +169,7 @@ def build(
         bool,
         typer.Option(
             "--vectors",
-            help="Also store vectors from the bundled embedder; takes longer. A store with vectors always gets them. "
+            help="Also store vectors from the bundled embedder; takes longer. A store with vectors always adds them. "
             "`search` and `ask` then also search by meaning.",
         ),
     ] = False,

@@ -28,7 +28,9 @@ datasets = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-NameArgument = Annotated[str, typer.Argument(help="A name from `vericite datasets`; with a part: mirage/bioasq.")]
+NameArgument = Annotated[
+    str, typer.Argument(help="A name from `vericite datasets`, optionally with a part, as in mirage/bioasq.")
+]
 FileArgument = Annotated[
     Path | None,
     typer.Argument(help="Its file or folder. Default: its usual files in the folder VERICITE_DATA.", metavar="FILE"),
@@ -82,7 +84,7 @@ def show(
         found = True
         say_json(to_json(record))
     if not found and not problems:
-        remark(f"it has no {kind}; `vericite datasets stats {source.set.name}` counts what it has")
+        remark(f"it has no {kind}; `vericite datasets stats {source.set.name}` lists what it has")
     report(problems)
 
 
@@ -169,7 +171,7 @@ def convert(
     ] = None,
     validate: Annotated[
         bool,
-        typer.Option("--validate", help="With --to biogen: FILE is a run; only list its violations of the rules."),
+        typer.Option("--validate", help="With --to biogen: only list the rules that FILE, a run, violates."),
     ] = False,
 ) -> None:
     """Write answers as our JSON lines, a BioGen run, an AutoJudge report or ALCE's JSON, and verdicts as a table.
@@ -226,7 +228,9 @@ class _Run(NamedTuple):
         from vericite.formats.convert import run_problems
 
         if to is not WrittenForm.BIOGEN:
-            raise InputError(f"expected --to biogen with --validate; found {to.value}. Only its rules are known.")
+            raise InputError(
+                f"expected --to biogen with --validate; found {to.value}. Only BioGen's rules can be checked."
+            )
         report(list(run_problems(self.file, self.topic_ids)))
         say(f"{self.file}: no violations of the track's rules")
 

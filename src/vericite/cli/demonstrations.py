@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 demonstrations = typer.Typer(
     name="demonstrations",
-    help="Build and inspect a pool of worked questions that language models are shown as examples.",
+    help="Build and inspect a pool of worked questions, shown to language models as examples.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -44,7 +44,7 @@ def build(
         Path,
         typer.Argument(
             help='Training questions with their right answers: JSONL {"id", "question", "type"?, "gold_documents", '
-            '"gold_exact"?, "gold_ideal"?}. None may be in a test set.'
+            '"gold_exact"?, "gold_ideal"?}. None of them may be in a test set.'
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="The pool to create or continue.", metavar="POOL")],
@@ -53,7 +53,9 @@ def build(
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option(help='Or the corpus with the gold documents: "demo", a store, or "pubmed" (asks NCBI).'),
+        typer.Option(
+            help='The corpus with the gold documents, instead of a file: "demo", a store, or "pubmed" (asks NCBI).'
+        ),
     ] = None,
     llm: Annotated[
         str | None,
@@ -66,7 +68,7 @@ def build(
     prompt: Annotated[
         str | None,
         typer.Option(
-            help="With --llm: ask for rationales with this prompt, as in evaluation, and keep those with the right "
+            help="With --llm: ask for rationales with this evaluation prompt, and keep those with the right "
             "answer: reason-verify-bioasq ... or a .toml file.",
             metavar="NAME",
         ),
@@ -205,11 +207,11 @@ def info(
     pool: Annotated[Path, typer.Argument(help="A pool made by `demonstrations build`.", metavar="POOL")],
     against: Annotated[
         Path | None,
-        typer.Option(help="Questions to be asked: count the demonstrations that give them away.", metavar="QUESTIONS"),
+        typer.Option(help="Test questions: count the demonstrations that reveal their answers.", metavar="QUESTIONS"),
     ] = None,
     near: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Cosine from which two questions count as the same. Default: 0.9."),
+        typer.Option(min=0, max=1, help="Minimum cosine at which two questions count as the same. Default: 0.9."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -284,7 +286,7 @@ def _print_built(built: Built, to: Path, writer: WritesRationales | None) -> Non
 
 def _show_built(built: Built, to: Path, writer: WritesRationales | None) -> None:
     say(
-        f"{to}: {built.made:,} demonstrations made, {built.before:,} questions done before, "
+        f"{to}: {built.made:,} demonstrations made, {built.before:,} already done, "
         f"{built.left_out.total():,} left out, {len(built.failed):,} failed"
     )
     for reason, count in built.left_out.most_common():

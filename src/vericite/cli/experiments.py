@@ -34,13 +34,11 @@ def run(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", help="A value for a $name in the file, as in corpus=FILE; may be repeated.", metavar="N=V"
-        ),
+        typer.Option("--set", help="Value of a $name in the file, as in corpus=FILE; may be repeated.", metavar="N=V"),
     ] = None,
     first: Annotated[
         int | None,
-        typer.Option(min=1, help="Ask only this number of questions per cell, as a trial; run again for the others."),
+        typer.Option(min=1, help="Ask only this number of questions per cell, as a trial; run again to ask the rest."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Call no model; estimate the calls, tokens and dollars of the cells.")
@@ -173,7 +171,7 @@ class TableForm(StrEnum):
 
 
 def table(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of experiments, or of `ask --save`.", metavar="RUN...")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders written by `run` or by `ask --save`.", metavar="RUN...")],
     layout: Annotated[
         str | None,
         typer.Option(
@@ -218,11 +216,13 @@ def _own(runs: list[Path]) -> str:
 
     for folder in runs:
         if not folder.is_dir():
-            raise InputError(f"expected folders of experiments, or of `ask --save`; found no folder {folder}")
+            raise InputError(f"expected folders of experiments, or of `ask --save`; there is no folder {folder}")
         path = folder / EXPERIMENT
         if path.is_file() and (named := json.loads(path.read_text(encoding="utf-8")).get("layout")):
             return str(named)
-    raise InputError("expected --layout, because these folders name none; found none. Use vericite-1, or a file.")
+    raise InputError(
+        "expected --layout, because these folders do not specify one; found none. Use vericite-1, or a file."
+    )
 
 
 class Computable(StrEnum):
@@ -248,7 +248,8 @@ def compute(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders of `ask --save`, of experiments (all their cells), or with answers.jsonl.", metavar="RUN..."
+            help="Folders written by `ask --save` or `run` (all cells), or any folder with answers.jsonl.",
+            metavar="RUN...",
         ),
     ],
     model: Annotated[
@@ -298,7 +299,7 @@ def _show_computed(done: Computed, what: Computable) -> None:
     say(f"{what.value}: {done.answers} answers{before}; {files}{done.files[0]}")
     say(f"by {done.signature}")
     if done.without:
-        note(f"{done.without} questions are left out: they have no prose answer, or nothing to compare it with")
+        note(f"{done.without} questions are left out: they have no prose answer, or no reference to compare it with")
     if done.cut:
         remark(f"for {done.cut} answers, the answer or a reference was too long for the model and was truncated")
     if done.failed:

@@ -151,7 +151,7 @@ def _listed(found: Sequence[dict[str, Any]], details: Sequence[str]) -> str:
 def doctor(
     as_json: JsonOption = False,
     llm: Annotated[
-        str | None, typer.Option(help="Test this language model by asking it for a sentence.", metavar="MODEL")
+        str | None, typer.Option(help="Test this language model by asking it to write a sentence.", metavar="MODEL")
     ] = None,
 ) -> None:
     """Show what is installed, whether the bundled models are intact, and how to install what is missing.
@@ -307,7 +307,7 @@ def judge(
         if judgement.note:
             say(judgement.note)
         if sure < bar:
-            say(f"unsure: {label} at {sure:.2f}, below {bar:.2f}: `vericite check` abstains from such a verdict")
+            say(f"uncertain: {label} at {sure:.2f}, below {bar:.2f}: `vericite check` would abstain")
 
 
 class SplitInto(StrEnum):
@@ -321,7 +321,7 @@ class SplitInto(StrEnum):
 def split(
     text: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")] = "-",
     into: Annotated[
-        SplitInto, typer.Option(help="Unit; claims are sentences without their citation markers.")
+        SplitInto, typer.Option(help="The unit. Claims are sentences without their citation markers.")
     ] = SplitInto.sentences,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:

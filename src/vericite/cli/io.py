@@ -124,7 +124,7 @@ def show_embedding(done: int, all: int) -> None:
         remark(f"vectors of {done:,} of {all:,} documents")
     if last and all >= _MANY:
         remark(
-            "they are cached for the next time. A store is faster and need not fit into memory: "
+            "they are cached for next time. A store is faster and need not fit in memory: "
             "vericite corpus build FILE --to STORE --vectors"
         )
 

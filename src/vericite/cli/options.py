@@ -33,7 +33,7 @@ def complete_judge(incomplete: str) -> list[str]:
 MaybeProtocolOption = Annotated[
     str | None,
     typer.Option(
-        help="How citations without a verdict are judged; `vericite protocols` lists the names. Default: default.",
+        help="Protocol for citations without a verdict; `vericite protocols` lists the names. Default: default.",
         metavar="NAME",
         autocompletion=complete_protocol,
     ),
@@ -41,7 +41,7 @@ MaybeProtocolOption = Annotated[
 JudgeOption = Annotated[
     str | None,
     typer.Option(
-        help="Who judges, in place of the protocol's own; `vericite judges` lists them.",
+        help="Judge to use instead of the protocol's own; `vericite judges` lists them.",
         metavar="NAME",
         autocompletion=complete_judge,
     ),
@@ -49,27 +49,25 @@ JudgeOption = Annotated[
 DocumentsOption = Annotated[
     Path | None,
     typer.Option(
-        help='Where the documents are that are cited by PMID, DOI or address: JSONL {"id", "title"?, "text"}; for '
+        help='Documents that are cited by PMID, DOI or address: JSONL {"id", "title"?, "text"}; for '
         "check and repair also a store, or pubmed, which asks NCBI for the cited articles.",
         metavar="FILE",
     ),
 ]
-FormatOption = Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")]
+FormatOption = Annotated[str, typer.Option(help="Format of the answers, as for check.", metavar="NAME")]
 ColumnsOption = Annotated[
     str | None,
     typer.Option(
-        help="Which columns of a table, or fields of records, hold what: answer=reply,contexts=sources. Also id, "
+        help="Columns of a table, or fields of records, to read: answer=reply,contexts=sources. Also id, "
         "question, context_ids and documents; contexts may be given several times.",
         metavar="NAMES",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV.")]
-SignaturesOption = Annotated[
-    bool, typer.Option("--signatures", help="Print signatures whole; else each is a short hash.")
-]
-OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
-DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
+SignaturesOption = Annotated[bool, typer.Option("--signatures", help="Print full signatures instead of short hashes.")]
+OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, as one JSON line each.")]
+DrawsOption = Annotated[int, typer.Option(min=100, help="Number of bootstrap draws for the intervals.")]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
 BATCH = "Many questions"
 BatchOption = Annotated[

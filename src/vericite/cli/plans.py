@@ -1,4 +1,4 @@
-"""The options of a command that set a plan's fields, generated from the plan, and the plan that they make."""
+"""Command-line options generated from the fields of a plan, and the plan that they result in."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SetOption = Annotated[
 
 
 def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of those fields of the plan that name it, and pass it the plan as ``plan``.
+    """Add to a command the options of the plan's fields that name it, and pass it the plan as ``plan``.
 
     The options come after the command's arguments and before its own options.
 
@@ -111,7 +111,7 @@ def sections_of(command: str) -> tuple[str, ...]:
 
 
 def option_of(path: str) -> str:
-    """How the command line sets a plan's field, such as ``search.k``."""
+    """Return the option, or ``--set`` name, that sets a plan's field, such as ``search.k``."""
     found = next((field.setting.option for field in fields_of(Plan) if field.path == path), "")
     return found.partition("/")[0] or f"--set {path}"
 
@@ -160,7 +160,7 @@ def _by_section(values: Mapping[SettingField, Any]) -> dict[str, dict[str, Any]]
 
 
 def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What the project's file sets of these sections; printed, because it decides the figures."""
+    """Return the project file's settings in these sections; they are printed, because they affect the results."""
     path = project_file()
     if path is None:
         return {}

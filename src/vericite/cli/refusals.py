@@ -70,7 +70,7 @@ def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
         aside = place.parent / named_file("verdicts")
         if place.is_file() and aside.is_file() and not any(_is_same(aside, path) for path in read.paths):
             raise InputError(
-                f"expected a choice between old and new verdicts on {place}; found {aside}, which was not given. Give "
+                f"expected a choice between old and new verdicts on {place}; found {aside}, which was not named. Name "
                 f"the folder {place.parent} to use it, or --protocol to judge again."
             )
 
@@ -82,7 +82,7 @@ def refuse_two_inputs(*names: str) -> None:
         InputError: Two files are standard input.
     """
     if names.count("-") > 1:
-        raise InputError("expected - for one file only, because standard input can be read once; found it twice")
+        raise InputError("expected - for one file only, because standard input can be read only once; found it twice")
 
 
 def _is_same(path: Path, other: Path) -> bool:

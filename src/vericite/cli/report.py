@@ -43,7 +43,7 @@ def report(
     judge: JudgeOption = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option(help="Human labels, whose rates are shown too; may be repeated.", metavar="FILE"),
+        typer.Option(help="Human labels; their rates are shown too. May be repeated.", metavar="FILE"),
     ] = None,
     sample: Annotated[
         Path | None, typer.Option(help="The labelled sample, from `annotate sample`.", metavar="FILE")
@@ -65,7 +65,7 @@ def report(
 
     if bool(labels) != (sample is not None):
         raise InputError(
-            "expected --labels and --sample together; found only one of them. Labels are weighted by the sample."
+            "expected --labels and --sample together; found only one of them. The sample says how to weight the labels."
         )
     if out is None and table is None:
         raise InputError("expected --out for the page, or --csv for the table; found neither")
@@ -96,7 +96,7 @@ def _remark_if_stopped() -> Generator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        remark("stopped; nothing was written. `vericite check --out` stores verdicts, which `report` can read")
+        remark("stopped; nothing was written. Store verdicts first with `vericite check --out`: `report` can read them")
         raise
 
 

@@ -62,7 +62,10 @@ DocumentsOption = Annotated[
 ]
 NameOption = Annotated[
     list[str] | None,
-    typer.Option("--name", help="Name of a system; repeat it in their order. Default: the name of its file or folder."),
+    typer.Option(
+        "--name",
+        help="Name of a system; repeat it in the order of the systems. Default: the name of its file or folder.",
+    ),
 ]
 SystemsArgument = Annotated[
     list[Path],
@@ -73,7 +76,10 @@ SystemsArgument = Annotated[
     ),
 ]
 GroupsOption = Annotated[
-    str | None, typer.Option(help="Also show each value of this: type, or a group of the gold.", metavar="GROUP")
+    str | None,
+    typer.Option(
+        help="Also show the scores for each type, or for each group in this field of the gold.", metavar="GROUP"
+    ),
 ]
 
 
@@ -87,16 +93,16 @@ class MissingTopics(StrEnum):
 MissingOption = Annotated[
     MissingTopics,
     typer.Option(
-        help="How measures against gold treat questions without output: leave them out (out; as trec_eval), or score "
-        "them 0 (zero; as trec_eval -c)."
+        help="How measures against gold treat questions without output: leave them out (out; like trec_eval), or score "
+        "them 0 (zero; like trec_eval -c)."
     ),
 ]
 _SIDE_FILES = "Files that accompany the answers of a single system"
-VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_SIDE_FILES)]
+VerdictsOption = Annotated[Path | None, typer.Option(help="Verdicts from `check --out`.", rich_help_panel=_SIDE_FILES)]
 LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_SIDE_FILES)]
 ScoresOption = Annotated[Path | None, typer.Option(help="Precomputed model scores.", rich_help_panel=_SIDE_FILES)]
 OutputsOption = Annotated[
-    Path | None, typer.Option(help="Retrieved documents, exact answers.", rich_help_panel=_SIDE_FILES)
+    Path | None, typer.Option(help="Retrieved documents and exact answers.", rich_help_panel=_SIDE_FILES)
 ]
 FeaturesOption = Annotated[
     Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_SIDE_FILES)
@@ -169,7 +175,8 @@ def score(
 def compare(
     first: Annotated[Path, typer.Argument(help="A system, as for `score`.")],
     second: Annotated[
-        Path | None, typer.Argument(help="Another, on the same questions; not needed for a file of many systems.")
+        Path | None,
+        typer.Argument(help="Another system, on the same questions; not needed if the file has several systems."),
     ] = None,
     gold: GoldOption = None,
     measures: ComparedOption = None,
@@ -201,7 +208,7 @@ def compare(
         # Two locations are two systems, whatever the ids of their questions.
         read = _read(places, problems, gold, {}, documents, columns, name, whole=second is not None)
         if len(read.systems) < 2:
-            raise InputError(f"expected two systems to compare; found one, {first}. Name another one after it.")
+            raise InputError(f"expected two systems to compare; found one, {first}. Name another after it.")
         chosen = _chosen(read, measures) if measures else _preferred(read)
         drawn = Bootstrap(draws, seed)
         compared = compare_all_pairs(read.systems, chosen, drawn, missing.value)
@@ -268,7 +275,7 @@ def _expect_group(by: str | None, read: LoadedSystems) -> None:
     if by is None or by in read.groups:
         return
     if not read.groups:
-        raise InputError(f'expected gold with a type or "groups" to show scores by; found none for --by {by}')
+        raise InputError(f'expected gold with a type or "groups" to split scores by; found none for --by {by}')
     raise UnknownNameError("group", by, read.groups)
 
 
@@ -310,13 +317,13 @@ RatingsArgument = Annotated[
     list[Path],
     typer.Argument(
         help='JSONL of ratings, {"item", "rater", "label", "group"?, "by"?}; of assessors\' labels '
-        "(docs/measures.md); or of verdicts from `check --out`. Raters are named by their field or, without one, by "
-        "the file."
+        "(docs/measures.md); or of verdicts from `check --out`. The default name of a "
+        "rater is that of the file."
     ),
 ]
 RaterOption = Annotated[
     str | None,
-    typer.Option(help="The rater, such as a person, with whom the others are compared.", metavar="RATER"),
+    typer.Option(help="The rater to compare the others with, such as a person.", metavar="RATER"),
 ]
 AgreementOption = Annotated[
     str,
@@ -325,11 +332,11 @@ AgreementOption = Annotated[
 CategoriesOption = Annotated[
     str | None,
     typer.Option(
-        help="All labels in order, separated by commas; needed for weights and an ordinal alpha.", metavar="LIST"
+        help="All labels in order, separated by commas; needed for weighted kappa and ordinal alpha.", metavar="LIST"
     ),
 ]
 OfOption = Annotated[
-    Rated, typer.Option(help="The items of labels and verdicts: citations, or statements of a rationale.")
+    Rated, typer.Option(help="Items to compare in labels and verdicts: citations, or statements of a rationale.")
 ]
 ValuesOption = Annotated[
     bool, typer.Option("--by", help='Show each value of the field "by" separately, such as CONTEXT-1 and CONTEXT-3.')
@@ -380,11 +387,11 @@ def agree(
 def rankings(
     scores: Annotated[
         list[Path],
-        typer.Argument(help='Scores from `vericite score --out`: a line of {"system", "measure", "value"} each.'),
+        typer.Argument(help='Scores from `vericite score --out`: one {"system", "measure", "value"} per line.'),
     ],
     reference: Annotated[
         str | None,
-        typer.Option(help="The measure, such as a human one, with which the others are compared.", metavar="MEASURE"),
+        typer.Option(help="The measure to compare the others with, such as a human rating.", metavar="MEASURE"),
     ] = None,
     measures: Annotated[
         str, typer.Option("--measures", "-m", help="Spearman, Kendall or both.", metavar="LIST")

@@ -30,14 +30,19 @@ def serve(
         typer.Option(help="Language model to offer, as in gpt=openai:gpt-4o-mini.", metavar="NAME=MODEL"),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Folder for runs and jobs. Default: in the cache folder.", metavar="FOLDER")
+        Path | None, typer.Option(help="Folder for runs and jobs. Default: a folder in the cache.", metavar="FOLDER")
     ] = None,
-    allow_host: Annotated[list[str] | None, typer.Option(help="Host name to answer to.", metavar="NAME")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Host name to accept in requests.", metavar="NAME")
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow other machines without a token. Anyone can ask.")
     ] = False,
     rate: Annotated[
-        int, typer.Option(min=1, help="Requests per minute and client; behind a proxy all clients count as one.")
+        int,
+        typer.Option(
+            min=1, help="Maximum requests per minute from one client. Behind a proxy, all clients count as one."
+        ),
     ] = 600,
 ) -> None:
     """Serve a web page and an HTTP API that answer questions and check answers (docs/service.md).
@@ -64,7 +69,7 @@ def mcp(
         typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Folder for the service's files. Default: in the cache folder.")
+        Path | None, typer.Option(help="Folder for the service's files. Default: a folder in the cache.")
     ] = None,
 ) -> None:
     """Offer the tools search, ask, check and attribute to an assistant, over standard streams (docs/service.md)."""

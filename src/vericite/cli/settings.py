@@ -33,7 +33,7 @@ def settings(
     plan: PlanOption = None,
     assigned: SetOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the settings here, for --plan of that command.", metavar="FILE")
+        Path | None, typer.Option(help="Write the settings to this file, to be read with --plan.", metavar="FILE")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -48,22 +48,27 @@ _LENGTH = "Length: one of these"
 @train.command()
 def fit(
     data: Annotated[Path, typer.Option(help="Labelled pairs: a file, or a folder with train.jsonl.")],
-    base: Annotated[Path, typer.Option(help="A BERT: model.safetensors and config.json.")],
+    base: Annotated[Path, typer.Option(help="Folder of a BERT: model.safetensors and config.json.")],
     out: Annotated[Path, typer.Option(help="The run's folder.")],
     config: Annotated[Path | None, typer.Option(help="Settings, JSON or YAML.", metavar="FILE")] = None,
-    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed, for runs to be averaged.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Overrides the config's seed, for runs that are averaged later.")
+    ] = None,
     examples: Annotated[int | None, typer.Option(min=1, help="Number of pairs.", rich_help_panel=_LENGTH)] = None,
     epochs: Annotated[
-        float | None, typer.Option(help="Passes over the data. Default: 1.", rich_help_panel=_LENGTH)
+        float | None, typer.Option(help="Number of passes over the data. Default: 1.", rich_help_panel=_LENGTH)
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(help="Minutes, estimated from a short trial on this machine.", rich_help_panel=_LENGTH),
+        typer.Option(
+            help="Length of the training in minutes, estimated from a short trial on this machine.",
+            rich_help_panel=_LENGTH,
+        ),
     ] = None,
     checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints.")] = 5.0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     device: Annotated[
-        Literal["cpu", "cuda", "auto"], typer.Option(help="Where to compute; auto: the fastest device.")
+        Literal["cpu", "cuda", "auto"], typer.Option(help="Device to train on; auto: the fastest.")
     ] = "cpu",
 ) -> None:
     """Fine-tune a verifier on labelled pairs.
@@ -83,11 +88,11 @@ def fit(
 def pack(
     source: Annotated[Path, typer.Argument(help="model.safetensors, or an exported 8-bit graph (.onnx).")],
     tokenizer: Annotated[Path, typer.Argument(help="Its tokenizer.json.")],
-    card: Annotated[Path, typer.Argument(help="The card, without hashes.")],
+    card: Annotated[Path, typer.Argument(help="The model card, without hashes.")],
     calibration: Annotated[
-        Path, typer.Argument(help="Documents, JSON Lines: their sentences show which channels are large.")
+        Path, typer.Argument(help="Documents (JSON Lines), whose sentences show which channels have large values.")
     ],
-    destination: Annotated[Path, typer.Argument(help="The folder to write.")],
+    destination: Annotated[Path, typer.Argument(help="The folder to write to.")],
 ) -> None:
     """Pack a checkpoint into the 8-bit folder that is shipped."""
     with training_extra("train pack"):
@@ -118,13 +123,13 @@ def attribution(
     out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
     then: Annotated[
         list[Path] | None,
-        typer.Option(help="Examples of a second stage, such as those of your own domain; repeatable.", metavar="FILE"),
+        typer.Option(help="Examples for a second stage, such as your own domain; repeatable.", metavar="FILE"),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings, JSON.", metavar="FILE")] = None,
     base: Annotated[
         str | None,
         typer.Option(
-            help="Instead of a head, train this decoder with an adapter and one label per source.", metavar="MODEL"
+            help="Train an adapter of this decoder, with one label per source, instead of a head.", metavar="MODEL"
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the head.")] = "set-head",
@@ -220,20 +225,22 @@ def attribution_data(
     out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
     form: Annotated[
         Literal["long", "short", "sources"],
-        typer.Option(help="long: short answers become long ones. sources: one source becomes four. short: no model."),
+        typer.Option(
+            help="long: write long answers from short ones. sources: write four sources from one. short: use no model."
+        ),
     ] = "long",
-    llm: Annotated[str | None, typer.Option("--llm", help="The model that writes.", metavar="MODEL")] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="The language model that writes.", metavar="MODEL")] = None,
     prompt: Annotated[
-        Path | None, typer.Option(help="Another prompt for long, sent word for word.", metavar="FILE")
+        Path | None, typer.Option(help="Prompt file for long, sent word for word.", metavar="FILE")
     ] = None,
     positive_prompt: Annotated[
-        Path | None, typer.Option(help="The same for a source in other words.", metavar="FILE")
+        Path | None, typer.Option(help="Prompt file for paraphrasing a source.", metavar="FILE")
     ] = None,
     negative_prompt: Annotated[
-        Path | None, typer.Option(help="The same for sources on the same topic.", metavar="FILE")
+        Path | None, typer.Option(help="Prompt file for sources on the same topic.", metavar="FILE")
     ] = None,
     most: Annotated[int | None, typer.Option(min=1, help="Maximum number of records to use.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order of sources.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the order of the sources.")] = 0,
     judge: JudgeOption = None,
 ) -> None:
     """Make training data for attribution from question answering data, with a language model.
@@ -304,7 +311,7 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
 
 def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:
     """Print the counts of a run. Exit with 3 if the model failed on a record."""
-    say(f"{counts.items:,} records, {counts.before:,} done before: {counts.examples:,} examples")
+    say(f"{counts.items:,} records, {counts.before:,} already done: {counts.examples:,} examples")
     for reason, count in sorted(counts.rejected.items(), key=lambda pair: -pair[1]):
         say(f"  left out: {count:,}: {reason}")
     for id, reason in list(counts.failed.items())[:20]:
@@ -347,18 +354,21 @@ def calibrate(
         str, typer.Option(help="The judge to calibrate; `vericite judges` lists them.", metavar="BASE")
     ] = "bundled",
     name: Annotated[
-        str | None, typer.Option(help="Store it under this name, for `--judge NAME`.", metavar="NAME")
+        str | None, typer.Option(help="Store the calibrated judge under this name, for `--judge NAME`.", metavar="NAME")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write it to this file, for `--judge calibrated:FILE`.", metavar="FILE")
+        Path | None,
+        typer.Option(help="Write the calibrated judge to this file, for `--judge calibrated:FILE`.", metavar="FILE"),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Abstain while at least this share of verdicts is given. Default: 0.9."),
+        typer.Option(
+            min=0, max=1, help="Share of verdicts to keep; abstain from the least certain ones. Default: 0.9."
+        ),
     ] = None,
     risk: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Or abstain until at most this share of the given verdicts is wrong."),
+        typer.Option(min=0, max=1, help="Maximum share of wrong verdicts among those kept, instead of --coverage."),
     ] = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
@@ -366,7 +376,7 @@ def calibrate(
     """Fit a judge's temperature, and the probability below which to abstain, to your own labels.
 
     The scores before and after are measured on held-out pairs. Nothing is stored without --name or --out. A line that
-    cannot be used is reported and only costs itself; the exit code is then 2.
+    cannot be used is reported and skipped; the exit code is then 2.
     """
     from vericite.cli.figures import print_records
     from vericite.cli.terminal import Terminal
@@ -401,7 +411,7 @@ def _destination(name: str | None, out: Path | None) -> Path | None:
     from vericite.evaluate.judge_calibration import place_of
 
     if name is not None and out is not None:
-        raise InputError("expected --name or --out, where to store the judge; found both. Give only one.")
+        raise InputError("expected --name or --out, to store the judge; found both. Give only one.")
     path = out if name is None else place_of(name)
     refuse_unwritable(path, "--out" if name is None else f"the file of --name {name}")
     return path

@@ -49,8 +49,8 @@ BuildWorkersOption = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Processes that read files, and make vectors, ahead of the writing process: on this machine, or with "
-        "--ray on any machine with free resources.",
+        help="Number of processes that read files and make vectors ahead of the writing process: on this machine, or "
+        "with --ray on any machine with free resources.",
         rich_help_panel=_RAY,
     ),
 ]
@@ -122,7 +122,7 @@ def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path 
             raise InputError(f"expected --ray with {', '.join(idle)}; found none. Add --ray local, or omit them.")
         return None
     if out is None:
-        raise InputError("expected --out FILE with --ray, to store what workers make; found none")
+        raise InputError("expected --out FILE with --ray, to store the workers' results; found none")
     from vericite.scale import Workers
 
     if plan.price is not None and plan.count is None:
@@ -180,7 +180,7 @@ def made_by(
                 objects.put(shared.out, name)
         except BaseException:
             if parts.any:
-                remark(f"what is done is kept in {parts}; run the same command again to continue")
+                remark(f"finished parts are kept in {parts}; run the same command again to continue")
             raise
         # Held until now, so that no other run finds only half of them.
         parts.remove()

@@ -169,7 +169,9 @@ class _Collector:
         try:
             pmids = pmids_in(path)
             if pmids is None:
-                raise InputError(f"expected a list of PMIDs; found another file: {path}. Name it without {LIST}")
+                raise InputError(
+                    f"expected a list of PMIDs; found a different kind of file: {path}. Name it without {LIST}"
+                )
         except InputError as error:
             problem = _as_problem(path, error)
             self._sources.setdefault(name, Source(name, _fingerprint(path), lambda: iter([problem])))
@@ -213,7 +215,7 @@ def _as_named(place: Path, format: str) -> DocumentFile:
     if place.is_dir():
         raise InputError(f"expected a file with --format {format}; found {place}, a folder. Name its files instead.")
     if place != STDIN and not place.exists():
-        raise InputError(f"expected a readable file; found {place}, which is not there")
+        raise InputError(f"expected a readable file; {place} does not exist")
     return DocumentFile(place, format, name_of(place))
 
 

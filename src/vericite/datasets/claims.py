@@ -93,7 +93,7 @@ def _corpus(folder: Path) -> dict[str, Document]:
     path = next((folder / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (folder / name).exists()), None)
     if path is None:
         raise _NoCorpusError(
-            f"expected corpus.jsonl with the abstracts that the claims cite in {folder}; found none. Put it there."
+            f"expected corpus.jsonl in {folder}, with the abstracts that the claims cite; found none. Put it there."
         )
     rows = (row for row in read_rows(path) if isinstance(row, Row) and row.has("doc_id", "abstract"))
     return {document.id: document for document in map(_abstract, rows)}
@@ -130,7 +130,7 @@ def _nli4ct(reading: Reading) -> Iterator[Entry | RecordError]:
     path = reading.sibling("trials.json")
     if path is None:
         raise InputError(
-            f"expected trials.json with the trials' sections next to {reading.path}; found none. Put it there."
+            f"expected trials.json next to {reading.path}, with the trials' sections; found none. Put it there."
         )
     trials, statements = _object(path), read_object(reading.path)
     for id in statements.fields:
@@ -185,11 +185,12 @@ def _esnli(reading: Reading) -> Iterator[Entry | RecordError]:
     part = reading.path.suffix.lstrip(".")
     paths = [reading.sibling(f"{name}.{part}") for name in ("s1", "s2", "labels")]
     if reading.path.stem != "labels" or not all(paths):
-        raise InputError(f"expected labels.PART with s1.PART and s2.PART next to it; found {reading.path}")
+        raise InputError(f"expected labels.PART, with s1.PART and s2.PART in the same folder; found {reading.path}")
     columns = [path.read_text(encoding="utf-8").rstrip("\n").split("\n") for path in paths if path]
     if len({len(column) for column in columns}) > 1:
         raise InputError(
-            f"expected equally many lines in s1, s2 and labels of {part}; found {[len(column) for column in columns]}"
+            f"expected the same number of lines in s1, s2 and labels of {part}; found "
+            f"{', '.join(str(len(column)) for column in columns)}"
         )
     for number, (premise, claim, label) in enumerate(zip(*columns, strict=True), start=1):
         known = _NLI.get(label.strip())

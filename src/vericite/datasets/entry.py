@@ -115,7 +115,7 @@ Make = Callable[[Row, Reading], Entry | Iterable[Entry]]
 
 
 def each_row(make: Make, under: tuple[str, ...] = ()) -> ReadFile:
-    """Return a reader that makes entries from each row of a file. A bad row only costs itself."""
+    """Return a reader that makes entries from each row of a file. A bad row is skipped."""
 
     def read(reading: Reading) -> Iterator[Entry | RecordError]:
         for row in read_rows(reading.path, under):

@@ -67,7 +67,7 @@ def exact_answers(row: Row) -> tuple[tuple[str, ...], ...]:
 
 
 def _snippets(row: Row) -> tuple[Document, ...]:
-    """Return the gold documents with the text of the snippets, which is not the whole abstract."""
+    """Return the gold documents; their text is that of the snippets, not the whole abstract."""
     texts: dict[str, dict[str, None]] = {}
     titles: dict[str, str] = {}
     for snippet in row.rows("snippets"):
@@ -99,7 +99,7 @@ def _mirage(reading: Reading) -> Iterator[Entry | RecordError]:
     if not parts:
         raise InputError(
             f"expected an object with {reading.part or ', '.join(MIRAGE_PARTS)} in {reading.path}; found "
-            f"{', '.join(list(whole.fields)[:6]) or 'none'}. Name MIRAGE's benchmark.json."
+            f"{', '.join(list(whole.fields)[:6]) or 'none'}. Use MIRAGE's benchmark.json."
         )
     for part in parts:
         questions = whole.row(part)
@@ -208,7 +208,7 @@ def _graded(row: Row) -> Iterator[Entry | RecordError]:
         try:
             graded = row.row(topic)
             if not topic or "" in graded.fields:
-                raise row.refused(topic or None, "expected a topic and PMIDs; found an empty one")
+                raise row.refused(topic or None, "expected a topic and PMIDs; one of them is empty")
             grades = {pmid: float(graded.number_of(pmid)) for pmid in graded.fields}
             yield Entry(gold=Gold(id=topic, documents=grades))
         except RecordError as error:

@@ -18,7 +18,7 @@ from vericite.registry import Registry
 _OWN = {known.name: known for known in (*questions.SETS, *attributed.SETS, *claims.SETS)}
 
 SETS = Registry("data set", _OWN, "vericite.datasets", DataSet)
-"""Data sets by name; another package brings a ``DataSet``."""
+"""Data sets by name; another package may add a ``DataSet``."""
 
 
 Found = TypeVar("Found")
@@ -165,7 +165,7 @@ def source_named(text: str) -> DatasetSource:
         part, rest = rest, ""
     if part and part not in known.parts:
         if not known.parts:
-            raise InputError(f"expected {name} without a part, since it has none; found {part!r}. Omit the part.")
+            raise InputError(f"expected {name} without a part, which it does not have; found {part!r}. Omit the part.")
         raise UnknownNameError(f"part of {name}", part, known.parts)
     paths = (Path(rest).expanduser(),) if rest else tuple(_usual(known))
     for path in paths:

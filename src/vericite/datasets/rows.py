@@ -81,7 +81,7 @@ class Row:
         """Return a text that must not be empty."""
         found = self.text(*names)
         if not found:
-            raise self.refused(self.any_of(*names), "expected a text; found an empty one")
+            raise self.refused(self.any_of(*names), "expected a text; found an empty string")
         return found
 
     def optional_text(self, *names: str) -> str:
@@ -213,7 +213,7 @@ def read_text(path: Path) -> str:
             f"expected a file of a data set{str(error).removeprefix('expected a readable file')}"
         ) from None
     except (EOFError, ZlibError) as reason:
-        raise InputError(f"expected a file of a data set in {path}; found an unreadable one: {reason}") from None
+        raise InputError(f"expected a file of a data set in {path}; it cannot be read: {reason}") from None
     except UnicodeDecodeError:
         raise InputError(f"expected UTF-8 in {path}; found other bytes. Convert it.") from None
 

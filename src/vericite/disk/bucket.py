@@ -33,7 +33,7 @@ _AT_ONCE = 1 << 20
 
 
 def bucket_address(path: Path | str) -> str | None:
-    """Return the bucket's address, also for a path, which has lost a slash of it; None if it is not a bucket's."""
+    """Return the bucket's address, also from a path, which has lost one of its slashes; None if it is not one."""
     name = str(path)
     if not name.lower().startswith("s3:/"):
         return None
@@ -79,14 +79,14 @@ def bucket_options(address: str) -> dict[str, str]:
 def _expect_this_machine(address: str, endpoint: str | None) -> None:
     if endpoint is None or not is_loopback(urlsplit(endpoint).hostname or ""):
         raise InputError(
-            f"expected a file or folder on this machine, as offline is set; found {address}. "
+            f"expected a file or folder on this machine, because offline is set; found {address}. "
             "Copy it to this machine, or omit --offline (unset VERICITE_OFFLINE)."
         )
     if not (os.environ.get("AWS_ACCESS_KEY_ID") and os.environ.get("AWS_SECRET_ACCESS_KEY")):
         # Without keys the libraries would ask a cloud's metadata service for some.
         raise InputError(
-            f"expected the keys of {address} in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as offline is set; "
-            "found none. Set both: offline no other service is asked for keys."
+            f"expected the keys of {address} in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, because offline is set; "
+            "found none. Set both: when offline, no other service is asked for keys."
         )
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
     # A proxy would send requests for this machine elsewhere.
@@ -178,7 +178,7 @@ class Objects:
         try:
             yield
         except FileNotFoundError:
-            raise InputError(f"expected an object, {where}; found none. Check its name, and the bucket") from None
+            raise InputError(f"expected an object, {where}; found none. Check its name and the bucket") from None
         except OSError as error:
             reason = " ".join(str(error).split())[:300].rstrip(". ")
             step = "Free space on the disk" if error.errno == ENOSPC else HINT

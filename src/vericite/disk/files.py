@@ -34,7 +34,7 @@ class NotWritten(InputError):
 
 
 class Held(InputError):
-    """Another process works in a folder."""
+    """Another process is working in a folder."""
 
 
 class Replacing:
@@ -160,14 +160,14 @@ def _opened(partial: Path, mode: int | None) -> int:
     """Return the descriptor of a partial file, creating it if needed. Links are never followed.
 
     Raises:
-        OSError: There is something other than a regular file without further links.
+        OSError: The path is not a regular file, or the file has further links.
     """
     try:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666 if mode is None else mode)
     except OSError as error:
         if error.errno != ELOOP:
             raise
-        raise FileExistsError(EEXIST, f"{partial} is a link, which is not followed. Remove it") from None
+        raise FileExistsError(EEXIST, f"{partial} is a link, and links are not followed. Remove it") from None
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
@@ -319,8 +319,8 @@ def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Gen
             _lock(file.fileno())
         except BlockingIOError:
             raise Held(
-                f"expected to be the only one that {doing} {folder}; found another {other} at work there. "
-                "Wait until it has ended, or stop it"
+                f"expected to be the only one that {doing} {folder}; another {other} is at work there. "
+                "Wait until it ends, or stop it"
             ) from None
         yield
 
@@ -329,7 +329,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def expanded(path: str | Path) -> Path | None:
-    """Return a path with its ``~`` expanded; None without a home, such as for a user who is only a number."""
+    """Return a path with its ``~`` expanded; None if the user has no home folder."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

@@ -33,7 +33,7 @@ def read_fitted(kind: type[_Fitted], path: Path, what: str, remedy: str) -> _Fit
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise InputError(f"expected {what}; found {path}: more than {LARGEST:,} bytes. {remedy}")
+            raise InputError(f"expected {what}; found {path}, which has more than {LARGEST:,} bytes. {remedy}")
         return kind.model_validate_json(content)
     except ValidationError as error:
         problem = ": ".join(filter(None, first_problem(error)))

@@ -9,7 +9,7 @@
                 lines.append([answer(question)])
         job.note({"finished": True})
 
-A process that is killed at any moment only loses the line that it was writing.
+A process that is killed loses only the line that it was writing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Lines(Generic[_Record]):
         except RecordError as error:
             if error.problem.startswith(CHANGED):
                 raise
-            raise InputError(f"{error}. Fix or remove that line, or write to another place.") from None
+            raise InputError(f"{error}. Fix or remove that line, or choose another file.") from None
 
     def append(self, records: Iterable[_Record]) -> None:
         """Add records; they are on disk when this returns.
@@ -142,7 +142,8 @@ class Lines(Generic[_Record]):
                 # Do not cut what we did not write.
                 if not last.startswith(b'{"'[: len(last)]):
                     raise InputError(
-                        f"expected {self.path} to have a record on each line; found another file. Name another place."
+                        f"expected {self.path} to have a record on each line; found a different kind of file. "
+                        "Choose another place."
                     ) from None
                 file.truncate(start)
             else:
@@ -159,7 +160,7 @@ def _append(path: Path, texts: Iterable[str]) -> None:
 
 
 class Job:
-    """Something made by one process at a time, with the same settings from beginning to end.
+    """Work done by one process at a time, with the same settings from beginning to end.
 
     Args:
         place: The folder or file, for errors.
@@ -201,7 +202,7 @@ class Job:
         """Hold the job, and yield its manifest so far; empty at the beginning.
 
         Raises:
-            InputError: The place holds something else or other settings, or another process works there.
+            InputError: The place holds something else or other settings, or another process is working there.
         """
         self._refuse_other_content()
         doing = "works in" if self._lock != self.place else f"adds to {self.place.name} in"
@@ -239,7 +240,7 @@ class Job:
         if others:
             raise InputError(
                 f"expected {self.place} to be new, or to hold {self._what} with its {self.manifest.name}; found "
-                f"{found}. Name another place."
+                f"{found}. Choose another place."
             )
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -250,15 +251,16 @@ class Job:
             before = dict(manifest["settings"])
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise InputError(
-                f"expected the manifest of {self._what} in {self._shown[1]}; found {_no_manifest(error)}. Name another "
-                "place, or restore the file."
+                f"expected the manifest of {self._what} in {self._shown[1]}; found {_no_manifest(error)}. Choose "
+                "another place, or restore the file."
             ) from None
         other = sorted(name for name in before | self.settings if before.get(name) != self.settings.get(name))
         if other:
             name = other[0]
             raise InputError(
                 f"expected {self._shown[0]} to hold {self._what} with the same settings; found another "
-                f"{', '.join(other)}: {before.get(name)!r} there, {self.settings.get(name)!r} now. Name another place."
+                f"{', '.join(other)}: {before.get(name)!r} there, {self.settings.get(name)!r} now. "
+                "Choose another place."
             )
         return manifest
 

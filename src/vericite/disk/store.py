@@ -1,7 +1,7 @@
 """Rows in an SQLite file, found by key: the basis of every cache.
 
-Several processes may share a file. An unusable file costs a warning and the cache, never the run. If another process
-holds the file, this waits, and rows are written once it is free.
+Several processes may share a file. If a file is unusable, there is a warning and no cache, and the run
+continues. If another process holds the file, this waits, and rows are written once it is free.
 """
 
 from __future__ import annotations

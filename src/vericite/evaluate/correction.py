@@ -249,7 +249,7 @@ class _Parts:
 
 
 def _tuned(parts: _Parts, method: str, tuning: float | None) -> CorrectedRate:
-    """Return the rate with this weight of the judge; None: the weight of least variance."""
+    """Return the rate with this weight of the judge; None uses the weight that minimizes the variance."""
     _, without = parts.linear(parts.labels, np.zeros(parts.units))
     if tuning is None:
         _, whole = parts.linear(parts.labels, parts.judged)

@@ -199,7 +199,7 @@ def stance_of(
 def stance_figures(
     asked: Sequence[Candidate], entailed: Sequence[float], contradicted: Sequence[float], words: Sequence[float]
 ) -> list[float]:
-    """Compute the features of the decision."""
+    """Compute the features of the yes/no decision."""
     answering = np.array([max(candidate.answers, 0.01) for candidate in asked])
     concluding = np.array([2.0 if candidate.role == "conclusion" else candidate.lateness**2 for candidate in asked])
     (e, c, w), (e2, c2, w2) = (
@@ -244,10 +244,10 @@ class ExtractiveSettings:
         longest: Maximum number of sentences.
         near: Minimum share of the best sentence's probability that a sentence must reach.
         spare: The same for a sentence that is only needed to reach ``shortest``.
-        same: Cosine from which a sentence repeats another, unless their polarity differs: to an embedder "reduced" is
-            similar to "did not reduce", and both must be shown.
+        same: Minimum cosine for a sentence to repeat another, unless their polarity differs: to an embedder "reduced"
+            is similar to "did not reduce", and both must be shown.
         sure: Minimum distance of the probability of yes from one half to state yes or no.
-        contradicts: Probability from which another source is said to contradict a sentence.
+        contradicts: Minimum probability for saying that another source contradicts a sentence.
     """
 
     min_answer_probability: float = 0.5
@@ -516,7 +516,7 @@ class ExtractiveGenerator:
 
 
 def _notes(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """List what the question is about and no source mentions."""
+    """List the subjects of the question that no source mentions."""
     every = " ".join(hit.document.titled_text for hit in evidence)
     lacking = absent(question, every)
     return (f"no source that was found mentions {', '.join(lacking)}",) if lacking else ()

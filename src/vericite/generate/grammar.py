@@ -92,7 +92,7 @@ def _ending(numbers: Sequence[int], count: int, free: bool) -> list[str]:
 
 
 def citations_before_stops(answer: str) -> str:
-    """Move every full stop behind the citations, in an answer of the grammar or its beginning."""
+    """Move every full stop after the citations, in an answer of the grammar or its beginning."""
     return _STOP_FIRST.sub(r" \1.", answer)
 
 

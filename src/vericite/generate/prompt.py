@@ -158,7 +158,7 @@ class AnswerPrompt(Prompt):
             self._check_slots(part, getattr(self, part))
         if self.sentences is not None and not 1 <= self.sentences[0] <= self.sentences[1]:
             raise InputError(
-                f"expected prompt {self.name} to have as its sentences the fewest and the most, from 1 up; "
+                f"expected prompt {self.name} to have a minimum and a maximum of sentences, from 1 up; "
                 f"found {self.sentences[0]} and {self.sentences[1]}. Correct them."
             )
         if (self.demonstration is None) != ("demonstrations" not in slots(self.user)):

@@ -114,7 +114,7 @@ def _occurrences(wanted: str, text: str) -> Iterator[int]:
 
 
 def _cut(text: str, place: int) -> bool:
-    """Whether a word or a number continues across this place."""
+    """Whether a word or a number continues across this position."""
     before, behind = text[max(0, place - 2) : place], text[place : place + 2]
     if not before or not behind:
         return False
@@ -185,7 +185,7 @@ class _Quote(BaseModel):
 
 
 class _Step(BaseModel):
-    """A part of the question, and what the documents say of it."""
+    """A part of the question, and what the documents say about it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     question: str
@@ -194,7 +194,7 @@ class _Step(BaseModel):
 
 
 class _Reasoning(BaseModel):
-    """The steps, and what they come to."""
+    """The steps, and their conclusion."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     claims: list[_Step] = Field(max_length=8)
@@ -220,7 +220,7 @@ class _Notes:
 
 
 class RationaleGenerator(AskingGenerator):
-    """Asks a language model for its reasoning as data, and makes a cited answer of it.
+    """Asks a language model for its reasoning as data, and turns it into a cited answer.
 
     Each sentence of the answer is a statement of the rationale. It cites the documents that the statement quotes.
 

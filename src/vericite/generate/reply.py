@@ -225,7 +225,7 @@ def _says_none(words: str, wanted: str) -> bool:
 def _drop_refusals(
     answer: Answer, prompt: AnswerPrompt, strict: bool, final: str | None
 ) -> tuple[Answer, tuple[str, ...]]:
-    """Drop the sentence that the documents do not answer, or keep nothing but that, and note it."""
+    """Drop sentences that say that the documents do not answer, or keep only such a one, and note it."""
     refusals = _refusals(answer, prompt.insufficient)
     if not refusals:
         return answer, ()

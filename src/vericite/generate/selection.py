@@ -1,6 +1,6 @@
 """Sentences that answer a question: features of every sentence, and its probability to answer.
 
-Five things are read of a sentence: its relevance by the reranker, its similarity to the question, its role in the
+Five features of a sentence are used: its relevance by the reranker, its similarity to the question, its role in the
 abstract (a result, an aim ...), whether it has the kind of thing that is asked for (a number, a drug ...), and the
 relevance of its document. A logistic model over these gives the probability that it answers; ``recipes/answers`` fits
 its weights.
@@ -154,7 +154,7 @@ def asked_for(question: str) -> list[str]:
 
 _ROLE_FACTORS = {"aim": 0.3, "method": 0.5, "background": 0.75}
 _BACKGROUND_ANSWERS = frozenset({"definition", "mechanism", "cause", "gene"})
-"""What background sections tell as well as findings do."""
+"""Kinds of answers that background sections give as well as findings do."""
 
 
 def role_factor(role: Role, question: str, text: str) -> float:
@@ -263,7 +263,7 @@ def absent(question: str, text: str) -> list[str]:
 
 
 def outcomes_of(question: str) -> list[str]:
-    """Return the general outcomes in a question, which are no subject of it: mortality, survival."""
+    """Return the general outcomes in a question, which are not among its subjects: mortality, survival."""
     subjects = subjects_of(question)
     every = dict.fromkeys(_WORD.findall(question))
     return [word for word in every if word not in subjects and _spelt(word).startswith(tuple(chain(*_same())))]

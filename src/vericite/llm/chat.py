@@ -84,7 +84,7 @@ class ChatRequest:
 
     def __post_init__(self) -> None:
         if not self.messages:
-            raise InputError("expected at least one message in a request; found none. Add what is to be asked.")
+            raise InputError("expected at least one message in a request; found none. Add a message.")
         if self.max_tokens < 1:
             raise InputError(f"expected max_tokens of at least 1; found {self.max_tokens}. Raise it.")
         if self.temperature is not None and not 0 <= self.temperature < float("inf"):

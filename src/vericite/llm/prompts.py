@@ -110,8 +110,8 @@ def expect_known_slots(name: str, part: str, text: str, must: Sequence[str], may
     found, known = slots(text), (*must, *may)
     for slot in sorted(found - set(known)):
         raise InputError(
-            f"expected the slots of {part} in prompt {name} to be of {', '.join(known)}; found {{{slot}}}. Correct it, "
-            "or write it without braces."
+            f"expected the slots of {part} in prompt {name} to be among {', '.join(known)}; found {{{slot}}}. "
+            "Correct it, or write it without braces."
         )
     for slot in must:
         if slot not in found:

@@ -355,9 +355,9 @@ def parse(text: str, kind: type[Kind]) -> Kind:
     except RecursionError:
         raise ValueError("JSON that is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON object and nothing else: {error.msg} at character {error.pos}") from None
+        raise ValueError(f"not exactly one JSON object: {error.msg} at character {error.pos}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"JSON that is no object but {type(found).__name__}")
+        raise ValueError(f"JSON that is not an object but {type(found).__name__}")
     try:
         return kind.model_validate_json(inside)
     except ValidationError as error:

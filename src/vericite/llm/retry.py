@@ -300,7 +300,7 @@ class Breaker:
         self._count(None, reason)
 
     def refused(self, status: int, reason: str) -> None:
-        """A call was refused for a reason that does not lie in this request."""
+        """A call was refused for a reason that is not specific to this request."""
         self._count(status, reason)
 
     def _count(self, status: int | None, reason: str) -> None:

@@ -154,12 +154,12 @@ def _split(text: str) -> SplitResult:
     if "@" in parts.netloc:
         raise InputError(
             "expected an address without user name and password; found one with them. "
-            f"Take them out, and put the key into the environment variable {_variable_named(parts)}."
+            f"Remove them, and put the key into the environment variable {_variable_named(parts)}."
         )
     if parts.query:
         raise InputError(
             "expected an address without a query ('?...'); found one with it. "
-            f"Take it out; a key belongs into the environment variable {_variable_named(parts)}."
+            f"Remove it; a key belongs in the environment variable {_variable_named(parts)}."
         )
     if not host or _unprintable(parts.netloc + parts.path):
         raise InputError(f"expected an address such as http://localhost:8000/v1#model; found {text!r}. Correct it.")

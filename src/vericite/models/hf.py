@@ -144,7 +144,7 @@ def _check_files(name: str, folder: Path) -> None:
         raise ModelCardError(
             f"expected weights in model.safetensors; found {', '.join(pickled[:2]) or 'none'} in {name}. "
             "Pickled weights can run code and are not loaded. Convert them once: load the checkpoint with transformers "
-            "where you trust it, and call save_pretrained(folder) on the model and on the tokenizer"
+            "on a machine where it may run code, and call save_pretrained(folder) on the model and on the tokenizer"
         )
     if not any((folder / file).is_file() for file in _VOCABULARIES):
         raise ModelMissingError(
@@ -233,7 +233,7 @@ def _from_pretrained(auto: Any, checkpoint: Checkpoint, what: str, **choices: An
     problem = problem.replace(str(checkpoint.folder), checkpoint.name)
     raise ModelCardError(
         f"expected {what} that transformers loads from {checkpoint.name}; it failed: {problem}. Download the "
-        "checkpoint again, install what it names, or choose another"
+        "checkpoint again, install the package that it names, or choose another"
     )
 
 

@@ -1,4 +1,4 @@
-"""Build the parts that a plan names: searches, generators, judges, repairers, and the pipeline of them all."""
+"""Build the parts that a plan names: searches, generators, judges, repairers, and the pipeline that joins them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def build(
 
     Args:
         plan: The plan.
-        questions: Questions that will be asked. Demonstrations that give one of their answers away are dropped.
-        problems: Receives problems with lines of the corpus or the demonstration pool.
+        questions: Questions that will be asked. Demonstrations that reveal one of their answers are dropped.
+        problems: Receives unusable records of the corpus and the demonstration pool.
         on_embedding: Called while documents of a file are embedded.
         search: Use this search instead of opening the plan's.
         model: Use this language model for answers instead of the plan's.
@@ -126,7 +126,7 @@ def _expect_own_knowledge(generator: Generator) -> None:
 
 
 def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
-    """Describe what makes the results of a run: the corpus with its content, and the signature of each part."""
+    """Describe what determines the results of a run: the corpus with its content, and the signature of each part."""
     verifier = pipeline.verifier
     parts = {**pipeline.parts, "protocol": verifier.protocol.signature, "judge": verifier.judge.signature}
     search = plan.search
@@ -302,11 +302,11 @@ def _repairer_within(plan: RepairPlan, verifier: Verifier, search: Search, model
 
 
 def build_repairer(plan: Plan, problems: Problems, judge: Judge | None = None) -> Repairer:
-    """Build the repairer for answers made elsewhere. Sentences are searched for without rewriting.
+    """Build the repairer for existing answers. It searches for documents without rewriting the query.
 
     Args:
         plan: The plan.
-        problems: Receives problems with lines of the corpus.
+        problems: Receives unusable records of the corpus.
         judge: Use this judge instead of the plan's.
 
     Raises:
@@ -560,7 +560,7 @@ def _rewriter(plan: SearchPlan, settings: Settings | None) -> Rewriter | None:
         return None
     if not plan.rewrite:
         raise InputError(
-            "expected a language model to rewrite questions (search.rewrite), as this plan has it; found none"
+            "expected a language model to rewrite questions (search.rewrite), as this plan asks for; found none"
         )
     from vericite.llm import LLM
 

@@ -1,4 +1,4 @@
-"""Check answers that were made elsewhere."""
+"""Check answers from any source."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check(
         answer: Text with markers such as ``[1]``, an ``Answer``, or what a library returns: a LangChain result, a
             LlamaIndex or Haystack response, a ragas sample, with the sources in it.
         documents: The sources, in the order of their marker numbers: texts, mappings with ``text`` and optionally
-            ``id`` and ``title``, or another library's documents. Not needed if the answer brings its own.
+            ``id`` and ``title``, or another library's documents. Not needed if the answer includes them.
         question: The question, kept with the answer.
         id: The answer's name in the result.
         protocol: A protocol or its name.

@@ -35,13 +35,13 @@ Keep = Literal["better", "new"]
 """Which evidence is kept after rewriting."""
 
 RerankBy = Literal["question", "rewriting"]
-"""What the evidence that a rewriting found is ranked by."""
+"""The text by which evidence found with a rewriting is ranked."""
 
 ALL_GOLD = 10_000
 """The number of documents to find where an oracle gives all gold documents."""
 
 NOTHING = "none"
-"""The corpus without a document: a language model answers from what it knows."""
+"""The corpus without documents: a language model answers from its own knowledge."""
 
 RATIONALE_PROMPTS = ("steps", "steps-maybe")
 """Prompts for ``rationale``; the second one allows maybe as the answer to a yes/no question."""
@@ -53,7 +53,7 @@ ORACLE = "oracle:"
 """Prefix of a corpus that only gives gold documents."""
 
 ABSTRACTS = "abstracts:"
-"""Prefix of a file of full-text articles of which only the abstracts are taken."""
+"""Prefix of a file of full-text articles, to read only their abstracts."""
 
 _ASK, _FIND, _FILTER = ("ask",), ("ask", "search"), ("search", "export")
 _JUDGE = ("ask", "check", "attribute", "repair")
@@ -209,7 +209,7 @@ STARTING_POINTS: dict[str, dict[str, Any]] = {
     },
     "vericite": {"rerank": "none", "rewrite": "none"},
 }
-"""What named plans change of a search. Reason and Verify's rewriter is a language model, which the user names."""
+"""The changes that named plans make to a search. Reason and Verify rewrites with a model that the user names."""
 
 
 class AnswerPlan(Record):
@@ -222,8 +222,8 @@ class AnswerPlan(Record):
     )
     answerer: str = Field(
         default="extractive",
-        description="Without a language model: who answers. extractive quotes sentences of the sources; other packages "
-        "bring more.",
+        description="Generator to use without a language model. extractive quotes sentences of the sources; other "
+        "packages may add more.",
     )
     prompt: Annotated[str, Setting("--prompt", _ASK, metavar="NAME")] = Field(
         default="default",
@@ -481,7 +481,7 @@ class Plan(Record):
                 step = "Correct that field."
             raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. {step}") from None
         except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{wanted}{place} values that are no settings: {error}") from None
+            raise InputError(f"{wanted}{place} values that are not settings: {error}") from None
 
     def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Plan:
         """Return a copy with fields set by texts such as ``search.candidates=50``, as in ``--set``.
@@ -492,9 +492,9 @@ class Plan(Record):
         return self.changed(parse_assignments(Plan, texts, sections or tuple(Plan.model_fields)), "in --set")
 
     def dump(self, path: Path, sections: tuple[str, ...] | None = None) -> None:
-        """Write the plan, or only some of its sections: as TOML if the file's name ends so, else as JSON.
+        """Write the plan, or only some of its sections: as TOML if the file's suffix is ``.toml``, else as JSON.
 
-        TOML has no word for no value; settings without one are left out.
+        TOML has no null, so settings without a value are left out.
 
         Raises:
             InputError: The file cannot be written.
@@ -558,13 +558,13 @@ def changed_by(plan: str, base: Plan, searches: bool) -> Plan:
 
 
 PROJECT_FILE = "vericite.toml"
-"""In the working folder: what a project has otherwise than usual, for every command that has a plan."""
+"""A file in the working folder with a project's own settings, for every command that has a plan."""
 
 
 def project_file() -> Path | None:
     """``$VERICITE_CONFIG``, else ``vericite.toml`` in the working folder; None where there is none.
 
-    No folder above is looked at: settings may name a model elsewhere, and what leaves the machine is to be seen.
+    Parent folders are not searched: settings may name a remote model, and the user must see what leaves the machine.
     """
     if given(CONFIG) is not None:
         return existing(CONFIG, "file")
@@ -573,10 +573,10 @@ def project_file() -> Path | None:
 
 
 def project_settings(path: Path) -> dict[str, dict[str, Any]]:
-    """What the project's file sets, by section.
+    """Return the settings in the project's file, by section.
 
     Raises:
-        InputError: The file cannot be read, or sets what there is not. The field is named.
+        InputError: The file cannot be read, or has an unknown setting; the message names it.
     """
     found = read_settings(path)
     # All of it, also what this command does not read: a wrong word is to be seen at once.
@@ -585,7 +585,7 @@ def project_settings(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_settings(path: Path) -> Mapping[str, Any]:
-    """A file of settings as plain values: TOML by its ending, YAML by its ending, else JSON.
+    """Read a file of settings as plain values: TOML or YAML by its suffix, else JSON.
 
     Raises:
         InputError: The file cannot be read, or holds none.
@@ -605,10 +605,10 @@ def read_settings(path: Path) -> Mapping[str, Any]:
 
 
 def _text_of(value: object) -> str:
-    """A path, or a date that TOML or YAML made of a text, as text.
+    """Convert a path, or a date that TOML or YAML made from a text, to text.
 
     Raises:
-        TypeError: It is something else, which no setting can be.
+        TypeError: The value has another type, which no setting has.
     """
     if isinstance(value, PurePath | date | time):
         return str(value)
@@ -616,7 +616,7 @@ def _text_of(value: object) -> str:
 
 
 def _as_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """Plain values as TOML, whose texts, numbers and lists are written as in JSON with ASCII alone."""
+    """Write plain values as TOML; texts, numbers and lists are written as in ASCII-only JSON."""
     tables = (
         f"[{section}]\n"
         + "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value is not None)

@@ -80,7 +80,7 @@ _TOGETHER = read_prompt(Path(__file__).with_name("rationale_together.toml"), Pro
 
 
 class _Judged(BaseModel):
-    """What is said of a rationale as a whole."""
+    """The judgement of a rationale as a whole."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     quality: Literal[1, 2, 3, 4, 5]
@@ -97,7 +97,7 @@ class _Labelled(BaseModel):
 
 
 class _Together(BaseModel):
-    """What is said of a rationale and of each of its statements at once."""
+    """The judgement of a rationale and of all its statements, in one reply."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     categories: list[_Labelled]
@@ -316,7 +316,7 @@ class RationaleChecker:
         return found.model_copy(update=place | told)
 
     async def _as_a_whole(self, judged: _Statements) -> CheckedRationale:
-        """Add what a language model says of the rationale as a whole; None if there is no usable reply."""
+        """Add a language model's judgement of the rationale as a whole; None if there is no usable reply."""
         read = _read(judged.asked, judged.context)
         if self._llm is None or not read or not judged.asked.rationale.steps:
             return self._checked(judged)

@@ -24,7 +24,7 @@ class RunFolder:
 
     Args:
         folder: Where the runs are, or will be.
-        settings: What makes the runs, as names and signatures. A folder takes runs with the same settings only.
+        settings: What determines the runs, as names and signatures. A folder takes runs with the same settings only.
         ledger: Returns the calls made so far to all language models; the manifest records them.
         plan: The plan of the run, recorded in the manifest. It need not match; the settings must.
         data: The data set of the questions, recorded in the manifest: its name, its files, what was trained on it.

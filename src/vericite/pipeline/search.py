@@ -1,4 +1,4 @@
-"""Find the evidence for a question: retrieve, rerank, and search again in other words if that was poor.
+"""Find the evidence for a question: retrieve, rerank, and search again in other words if the evidence is poor.
 
 A study of retrieval asks the same questions in several cells. The *standard* cell uses what a search finds. The
 *oracle* uses the gold documents, in which the authors of the question found its answer. These two cells also differ in

@@ -17,13 +17,13 @@ from vericite.records import first_problem
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a field can be set, next to plan files and ``--set``. Its help is the field's description.
+    """Where a field can be set, in addition to plan files and ``--set``. Its help is the field's description.
 
     Attributes:
         option: Name on the command line, such as ``--k``.
         commands: Commands that show this option. All others that read the section take ``--set``.
         metavar: What help shows in place of the type.
-        by_request: Whether a request to the service may set it. Never for what names files, addresses or models.
+        by_request: Whether a request to the service may set it. Never for files, addresses and models.
         request_values: The values that a request may give; empty for all.
         request_most: The largest number that a request may give.
     """
@@ -44,7 +44,7 @@ class SettingField(NamedTuple):
         name: The field's name in it.
         kind: The section's type.
         info: The field as pydantic knows it.
-        setting: What it says about itself.
+        setting: Its metadata.
     """
 
     section: str
@@ -144,7 +144,7 @@ RENAMED = {
     "fewest": "answer.min_shots",
     "near": "answer.max_similarity",
 }
-"""Names that settings had, for messages about files that still use them."""
+"""Former names of settings, for messages about files that still use them."""
 
 
 def parse_value(field: SettingField, text: str) -> Any:

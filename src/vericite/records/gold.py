@@ -16,7 +16,7 @@ from vericite.records.values import Question, QuestionType
 CitationLabel = Literal["supports", "contradicts", "neutral", "irrelevant"]
 """An assessor's label of a citation, as in BioGen; neutral and irrelevant are counted alike."""
 _VERDICTS_WORDS: dict[object, CitationLabel] = {"supported": "supports", "contradicted": "contradicts"}
-"""The same labels in the words of verdicts and of labels to calibrate by."""
+"""The same labels in the words of verdicts and of labels for calibration."""
 SentenceLabel = Literal["required", "borderline", "unnecessary", "inappropriate"]
 """An assessor's label of a sentence, as in BioGen."""
 
@@ -91,7 +91,7 @@ class Gold(Record):
 
     @classmethod
     def of(cls, question: Question) -> Self:
-        """Return what a question record itself knows."""
+        """Return the gold that a question record itself has."""
         return cls(
             id=question.id,
             question=question.text,
@@ -159,7 +159,7 @@ class Labels(Record):
         judged = [(judgement.sentence, judgement.document) for judgement in self.citations or ()]
         if len(set(judged)) < len(judged):
             sentence, document = next(place for place in judged if judged.count(place) > 1)
-            raise ValueError(f"expected one label a citation; found two of {document!r} in sentence {sentence}")
+            raise ValueError(f"expected one label for each citation; found two for {document!r} in sentence {sentence}")
         return self
 
 

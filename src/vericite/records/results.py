@@ -137,7 +137,7 @@ def quoted_by_repair(changes: Iterable[Change]) -> dict[int, str]:
 
 
 class Provenance(Record):
-    """What made a result, precisely enough to make it again.
+    """What made a result, precisely enough to reproduce it.
 
     ``parts`` maps a stage (``judge``, ``splitter``, ``retriever`` ...) to the signature of its part.
     """
@@ -376,7 +376,7 @@ class CheckedRationale(Record):
 
 
 class OracleCell(Record):
-    """How evidence was made that contains a question's gold documents by design.
+    """How the evidence of an oracle was made; it contains the question's gold documents by design.
 
     ``oracle`` has all of them, or the first k. ``controlled`` has as many documents as the question's standard cell:
     gold documents, filled up with retrieved ones if there are too few. ``gold`` and ``retrieved`` count both kinds,

@@ -275,7 +275,7 @@ def cut_in_words(found: int, trimmed: Sequence[Trimmed]) -> str:
 
 
 class Spent(Record):
-    """What language models took for one answer.
+    """What the calls of language models for one answer cost.
 
     ``calls`` were made, and ``remembered`` replies came from the cache. ``seconds`` is the time of the calls, including
     waits. ``cost`` is in dollars, if the service or the user gives a price.

@@ -98,7 +98,7 @@ def with_verdicts(system: System, protocol: Protocol | str | None = None, judge:
         if there != {asked}:
             more = f" and {len(left)} answers without verdicts, which would be judged by {asked}" if left else ""
             raise InputError(
-                f"expected all verdicts of {system.name} to have one protocol; found some by "
+                f"expected all verdicts of {system.name} to be by one protocol; found also verdicts by "
                 f"{', '.join(sorted(filter(None, there)))}{more}. Choose that protocol and judge with --protocol and "
                 "--judge, or run `vericite check` on all answers and name the folder of the verdicts."
             )

@@ -41,7 +41,7 @@ a ``RetrieverFunction`` or a ``Retriever``."""
 
 
 def load_retriever(name: str, text: str) -> Retriever:
-    """The retriever that another package brings under this name, made with this text.
+    """Return the retriever that another package registers under this name, made from this text.
 
     Raises:
         UnknownNameError: There is none.

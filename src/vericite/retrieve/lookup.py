@@ -275,7 +275,7 @@ def _name_of(key: str) -> str:
 def _of_pubmed(
     names: list[str], on_progress: OnProgress | None, entrez: Entrez | None
 ) -> tuple[list[Document], dict[str, str]]:
-    """Return the documents, and the PMIDs of other names."""
+    """Return the documents, and the PMIDs that were found for names other than PMIDs."""
     if not names:
         return [], {}
     from vericite.corpus.entrez.client import Entrez

@@ -29,7 +29,7 @@ _WHAT = "a distributed run"
 
 
 def part_name(number: int, answers: Iterable[bytes], settings: Mapping[str, Any]) -> str:
-    """Return the name of the part made from these answers with these settings; it has their hash."""
+    """Return the name of the part made from these answers with these settings; it contains a hash of both."""
     digest = blake2b(digest_size=16)
     for text in (json.dumps(settings, sort_keys=True).encode(), *answers):
         digest.update(len(text).to_bytes(8, "big"))
@@ -41,7 +41,7 @@ class Parts:
     """A folder of parts, with a manifest of the settings that all of them share.
 
     One process writes: it collects the workers' results, and commits a part by renaming its file. So no line is lost or
-    doubled if a worker does a part twice, or a job is killed at any moment.
+    duplicated if a worker does a part twice, or a job is killed at any moment.
 
     Args:
         place: A folder, which is created, or a place in a bucket, which outlives the run's machine. A bucket has no
@@ -62,7 +62,7 @@ class Parts:
         """Hold the folder for this process.
 
         Raises:
-            InputError: It holds something else or other settings, or another process works there.
+            InputError: It holds something else or other settings, or another process is working there.
         """
         with self._keeping.held(self._settings):
             yield self
@@ -235,7 +235,7 @@ def in_parts(
         work: The work.
         parts: Where parts are committed; must be open.
         workers: The workers.
-        at_once: Answers in a part. Another number makes other parts.
+        at_once: Answers in a part. Changing it changes the parts.
 
     Raises:
         InputError: The workers cannot be started, or a part disappeared twice.

@@ -38,7 +38,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 KEPT, MAX_WAITING = 500, 500
 """Number of finished jobs to keep (the oldest are deleted first), and maximum number of unfinished jobs."""
 LOOK_SECONDS = 5.0
-"""Seconds between searches of an idle service for unfinished jobs: of a killed service, or stopped by a full disk."""
+"""Seconds between an idle service's searches for unfinished jobs, left by a killed service or a full disk."""
 _HEAD, _ITEMS, _RESULTS, _CANCELLED, _FAILED = "job.json", "items.jsonl", "results.jsonl", "cancelled", "failed"
 _NO_ROOM = "expected free space on the service's disk; found none. The job continues when there is some"
 _DAMAGED = "expected the result as it was written; found it damaged on the service's disk"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 LARGE = 200_000
-"""Body size in bytes from which on the garbage collector runs after the request."""
+"""Minimum body size in bytes for running the garbage collector after the request."""
 _ARENAS, _MAX_ARENAS = -8, 2
 """``M_ARENA_MAX`` of glibc, and the number of memory pools for all threads; glibc's default is eight per core."""
 _PAUSE = 2.0

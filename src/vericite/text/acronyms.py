@@ -75,7 +75,7 @@ def _explained(before: list[str], content: str) -> Iterator[Acronym]:
 
 
 def _brackets(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of bracket pairs after a space that are not too long, inner ones first."""
+    """Yield the positions of bracket pairs that follow a space and are not too long, inner ones first."""
     open_at: list[int] = []
     for found in _BRACKET.finditer(text):
         if found[0] == "(":

@@ -542,7 +542,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 def _with_direction(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
-    """Return the marks; those between sentences belong to the next one if the answer is written in that direction."""
+    """Return the marks; those between sentences belong to the next one if the answer puts its markers first."""
     claims = [piece for piece in pieces if piece.claim]
     marks = prose.marks
     if not claims or not marks or not marks[0].leads or marks[0].position > claims[0].start:

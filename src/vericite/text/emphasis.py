@@ -186,7 +186,7 @@ def with_its_marks(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def replacement(text: str, start: int, end: int, words: str = "") -> Replacement:
-    """Replace a part of a text by other words, or delete it, so that no mark is left open.
+    """Replace a part of a text with other words, or delete it, so that no mark is left open.
 
     A mark that the part opened or closed for its neighbours stays. Most texts have none.
     """

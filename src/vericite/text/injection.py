@@ -223,7 +223,7 @@ _NUMBER = re.compile(r"\s*\[(\d{1,2})\]")
 
 
 def instructs(sentence: str) -> bool:
-    """Whether a sentence tells the answering model what to say, or is another speaker's turn, a tag or a form."""
+    """Whether a sentence tells the model what to answer, or imitates a turn of a conversation, a tag or a form."""
     seen = as_read(sentence)
     return _opens(sentence, seen) or _orders(seen)
 

@@ -52,12 +52,10 @@ _PHRASES = {name: frozenset(words.split()) for name, words in _LISTS["short"].it
 def foreign_reason(text: str) -> str | None:
     """Return why a text seems to be in another language than English, or None.
 
-    The reason is a phrase: "written in a script other than Latin: Cyrillic", "looks like German". English is hardly
-    ever
-    flagged: fewer than four words in Latin letters never are, nor are names of species and drugs or Greek letters.
-        Languages
-    in Latin script are recognized by their function words. So a heading or a list of terms is not flagged, and a
-    related language may be named instead.
+    The reason is a phrase: "written in a script other than Latin: Cyrillic", "looks like German". English is
+    hardly ever flagged: fewer than four words in Latin letters never are, nor are names of species and drugs or Greek
+    letters. Languages in Latin script are recognized by their function words. So a heading or a list of terms is not
+    flagged, and a related language may be named instead.
     """
     text = unicodedata.normalize("NFC", text)
     return _foreign_script(text) or _foreign_words(text) or _foreign_phrase(text)

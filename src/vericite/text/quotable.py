@@ -166,7 +166,6 @@ def addresses_reader(sentence: str) -> bool:
 
     This includes advice to patients ("You should not drive"), fields of a form ("Verdict: supported"), sentences in
     another language, and encoded text.
-    sentence in another language, and for text in a code.
     """
     seen = as_read(sentence)
     return bool(speaks_of_answers(sentence) or _SECOND_PERSON.search(seen) or _is_foreign(seen))

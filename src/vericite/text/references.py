@@ -317,9 +317,9 @@ class MarkerGroup:
 def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
     """Return the citation markers of a text, in order, one group per pair of brackets, or per two for ``[1]-[3]``.
 
-    ``[0]`` is a marker, although no source has that number. Not markers are numbers of more than three digits, ranges
-    that run backwards or over more than 50 numbers, brackets with other content, and the mass number of an isotope,
-    ``[3]H-thymidine``.
+    ``[0]`` is a marker, although no source has that number. These are not markers: numbers of more than three digits,
+    ranges that run backwards or over more than 50 numbers, brackets with other content, and the mass number of an
+    isotope, ``[3]H-thymidine``.
     """
     return tuple(
         MarkerGroup(span=Span(start=start, end=end), numbers=numbers, text=text[start:end])

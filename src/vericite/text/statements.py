@@ -98,7 +98,7 @@ class Token:
 
 
 class Clauses:
-    """The tokens of a sentence, and what they tell about its clauses."""
+    """The tokens of a sentence, and what they say about its clauses."""
 
     def __init__(self, body: str, ignored: set[int]) -> None:
         found = [match for match in _TOKEN.finditer(body) if match.start() not in ignored]

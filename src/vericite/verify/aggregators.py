@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     The label is None if it depends on a failed judgement. ``statements`` is set if there were several. ``redundant``
     are indices of sources; None if the aggregator does not ask or could not tell. ``split_after_failure``: statements
     were asked only because the claim failed as a whole. ``label_by_source``: the label of each of several sources by
-    its own sentences, combined as in VeriCite, if the aggregator tells.
+    its own sentences, combined as in VeriCite, if the aggregator gives it.
     """
 
     label: Label | None
@@ -89,7 +89,7 @@ class AnyEntails:
     The returned premises are those with the deciding label, strongest first, at most ``evidence`` per statement.
 
     With ``early``, a few premises are asked at a time, in the order of shared words. It stops when one entails the
-    statement with a probability that is not abstained from. Label and abstention are the same; evidence and
+    statement with a probability too high to abstain. Label and abstention are the same; evidence and
     probabilities are those of the premises that were asked.
     """
 

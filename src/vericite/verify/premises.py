@@ -126,7 +126,7 @@ class Sources:
         return self._windows[key]
 
     def joined(self, documents: tuple[Document, ...], heading: str) -> tuple[Premise, ...]:
-        """Join documents to one premise, each under its heading; empty if they have no text.
+        """Join documents into one premise, each under its heading; empty if they have no text.
 
         ``heading`` has ``{title}`` in place of the title; an empty one adds no heading.
         """
@@ -392,7 +392,7 @@ class Assembly:
     def assemble(
         self, case: Case, sheet: Sheet, fits: Callable[[str], bool], silent: frozenset[int] = frozenset()
     ) -> tuple[Premise, ...]:
-        """Combine the decisive sentences to one premise, in the order of the documents; empty if there is only one.
+        """Combine the decisive sentences into one premise, in the order of the documents; empty if there is only one.
 
         A sentence that would make the premise too long for the judge is skipped.
         """

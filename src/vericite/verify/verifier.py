@@ -68,7 +68,7 @@ class PendingCase:
 
     ``about`` has notes on its sources for the reader of the verdict.
     ``aided`` has what the reading aids added to each premise.
-    ``quotes`` is the premise that the claim quotes word for word, if the protocol heeds that; no judge is asked then.
+    ``quotes`` is the premise that the claim quotes word for word, if the protocol allows this; no judge is asked then.
     ``reread`` has the cells whose premise seems to support the statement but asserts only a part of its text: whether
     that part still supports it, None until it is judged.
     """

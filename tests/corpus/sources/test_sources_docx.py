@@ -121,7 +121,7 @@ def test_a_document_is_told_by_its_content_whatever_it_is_called(tmp_path: Path)
     ("content", "told"),
     [
         (docx("")[:300], "cannot be unpacked"),
-        (docx(""), "without words"),
+        (docx(""), "an empty document"),
         (docx("<w:p>"), "broken XML"),
         (docx(p("a" * (1 << 26))), "more in"),
         (docx(p("a")).replace(b"word/document.xml", b"word/xocument.xml"), "without word/document.xml"),

@@ -432,7 +432,7 @@ def test_a_dangling_citation_is_a_document_that_is_not_relevant():
 
 
 def test_a_citation_has_one_label():
-    with pytest.raises(ValuesError, match="expected one label a citation; found two of 'd1' in sentence 0"):
+    with pytest.raises(ValuesError, match="expected one label for each citation; found two for 'd1' in sentence 0"):
         labelled((0, "d1", "s"), (0, "d1", "i"))
 
 

@@ -172,7 +172,7 @@ def test_a_tokenizer_that_starts_all_answers_alike_is_an_error(tmp_path: Path):
         if piece[0] in ("▁1", "▁0"):
             piece[0] = piece[0] + "x"
     (folder / "tokenizer.json").write_text(json.dumps(content))
-    with pytest.raises(ModelCardError, match="expected a tokenizer that tells 1, 0 apart by their first tokens"):
+    with pytest.raises(ModelCardError, match="expected a tokenizer that distinguishes 1, 0 by their first tokens"):
         Seq2SeqJudge(str(folder), TRUE)
 
 

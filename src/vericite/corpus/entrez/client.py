@@ -197,7 +197,7 @@ def read_articles(body: bytes, asked: Collection[str]) -> Articles:
     found = list(read_pubmed(BytesIO(body), SOURCE)) if _holds_articles(body) else []
     records = {item.pmid: item for item in found if isinstance(item, PubMedRecord)}
     if records and records.keys().isdisjoint(asked):
-        raise UnfitReply("expected the records that were asked for; found only others")
+        raise UnfitReply("expected the requested records; found only others")
     return Articles(
         {pmid: records[pmid] for pmid in asked if pmid in records},
         tuple(item.problem for item in found if isinstance(item, RecordError)),

@@ -121,7 +121,7 @@ class EntrezSettings:
                 f"expected an e-mail address in NCBI_EMAIL or the settings; found {self.email!r}. Correct it."
             )
         if self.attempts < 1:
-            raise InputError(f"expected attempts of at least 1; found {self.attempts}. Raise it.")
+            raise InputError(f"expected attempts to be at least 1; found {self.attempts}. Raise it.")
         for name in ("timeout", "requests_per_second"):
             value: float | None = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
@@ -129,7 +129,7 @@ class EntrezSettings:
         for name in ("backoff", "patience"):
             seconds: float = getattr(self, name)
             if not 0 <= seconds < float("inf"):
-                raise InputError(f"expected {name} of 0 seconds or more; found {seconds}. Correct it.")
+                raise InputError(f"expected {name} to be 0 seconds or more; found {seconds}. Correct it.")
         object.__setattr__(self, "base_url", _address(self.base_url))
 
 
@@ -197,7 +197,7 @@ def acronyms(words: Sequence[str]) -> frozenset[str]:
 
 
 def content_words(words: Sequence[str], kept: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the lower-cased words to search for, each once, without operators and without stopwords not ``kept``."""
+    """Return the lower-cased words to search for, each once, without operators and stopwords, except ``kept`` ones."""
     chosen = (word.lower() for word in words if word.lower() not in STOPWORDS or word in kept)
     return tuple(word for word in dict.fromkeys(chosen) if word not in _OPERATORS)
 

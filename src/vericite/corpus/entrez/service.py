@@ -45,7 +45,7 @@ def entrez_key() -> Key:
 Fields = dict[str, Any]
 
 _PASSING = ("backend failed", "exception", "temporar", "try again", "timeout", "timed out", "rate limit", "unavailable")
-"""Words of errors that may pass by the next attempt."""
+"""Words of errors that may be gone at the next attempt."""
 
 _LASTING = ("larger than 9998", "is not supported", "invalid db name")
 """Words of errors that will not pass, whatever else the message says."""
@@ -118,7 +118,7 @@ def read_search(body: bytes, query: str, most: int) -> SearchResult:
     count = _count(result.get("count"))
     expected = min(most, count, MOST_FOUND)
     if len(ids) < expected or not all(map(is_pmid, ids)):
-        raise UnfitReply(f"expected {expected} PMIDs of {count}; found {len(ids)}, or entries that are not numbers")
+        raise UnfitReply(f"expected {expected} PMIDs out of {count}; found {len(ids)}, or entries that are not numbers")
     errors, warnings = _fields(result.get("errorlist")), _fields(result.get("warninglist"))
     return SearchResult(
         query=query,

@@ -1,1 +1,1 @@
-"""Documents as people have them, read one after the other: PubMed, JATS, NBIB, RIS, tables, JSON, texts."""
+"""Read documents in common formats, one at a time: PubMed, JATS, NBIB, RIS, tables, JSON, texts."""

@@ -171,7 +171,7 @@ def _closed(text: str, at: int) -> int:
             return sign.start()
         if depth < 0:
             break
-    raise _OpenError("expected each brace and quotation mark to be closed; one is not")
+    raise _OpenError("expected every brace and quotation mark to be closed; one is not")
 
 
 def plain_of_latex(text: str) -> str:

@@ -51,7 +51,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         title, blocks = first.title, blocks[1:]
     sections = sections_of(blocks)
     if not sections:
-        raise InputError(f"expected text; found a document without words: {file.path}")
+        raise InputError(f"expected text; found an empty document: {file.path}")
     yield 1, Document(id=file.name, title=title, sections=sections)
 
 

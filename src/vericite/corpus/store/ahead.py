@@ -2,7 +2,7 @@
 
 A process turns a file into lines of JSON, one per item: the row of a document with its vector, deleted or retracted
 PMIDs, or the error of a record. The writer takes the items in the order of the files and keeps its journal as usual, so
-that a build with readers can resume one without, and the other way round.
+that a build with readers can resume one without, and vice versa.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Readers(Protocol):
         ...
 
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
-        """Start to read a file; return a function that waits for its lines."""
+        """Start reading a file; return a function that waits for its lines."""
         ...
 
 
@@ -139,7 +139,7 @@ class Prefetcher:
     def prefetch(
         self, sources: Iterable[tuple[Source, SourceState]]
     ) -> Iterator[tuple[Source, SourceState, Iterator[Item]]]:
-        """Yield each source, its state, and its remaining items. Other sources than files are read here."""
+        """Yield each source, its state, and its remaining items. Sources that are not files are read here."""
         waiting: deque[tuple[Source, SourceState, Callable[[], Iterable[bytes]] | None]] = deque()
         upcoming = iter(sources)
         while True:
@@ -190,7 +190,7 @@ class _Reading:
             self.going.result()
         except BrokenExecutor:
             raise InputError(
-                f"expected a process to read {self.task.file.path}; the process died. It may need more memory: use "
+                f"expected a process to read {self.task.file.path}; the process died, perhaps for lack of memory. Use "
                 "fewer --workers. The work so far is kept; run the same command to continue"
             ) from None
         with self.kept.open("rb") as file:

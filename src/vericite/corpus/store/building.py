@@ -43,7 +43,7 @@ def build_store(
 
     A document replaces an earlier version with the same id; ``Store.put`` defines which version is later. Documents
     named by a ``Deletion`` are removed and do not come back. Documents named by a ``Retraction`` or by a retracted
-    document are marked, wherever these come in the sources. An unusable item is counted, and the build continues.
+    document are marked, wherever they occur in the sources. An unusable item is counted, and the build continues.
 
     A source that is in the store with the same fingerprint is skipped. With another fingerprint it is read again from
     its start; documents that it no longer has are kept. No store is created before the first item has been read, and
@@ -55,7 +55,7 @@ def build_store(
         sources: Sources to read; names must be unique.
         vectors: Whether to store vectors, which takes time. A store that has vectors always gets them.
         embedder: Makes the vectors. Default: the bundled embedder.
-        batch: Documents per commit. Default: a size that fits into memory.
+        batch: Documents per commit. Default: a size that fits in memory.
         problems: Maximum number of refused items in the report.
         progress: Called after every batch, every hundred vectors, and before indexing.
         readers: Processes that read files ahead and embed with the bundled embedder. Default: none.
@@ -159,7 +159,7 @@ def _planned(sources: Sequence[Source], before: Mapping[str, SourceState]) -> _P
     resumed: list[str] = []
     for source in sources:
         if not source.name or source.name in seen:
-            raise InputError(f"expected every source to have a unique name; found {source.name!r}")
+            raise InputError(f"expected every source to have a unique name; found {source.name!r} twice")
         seen.add(source.name)
         begun, state = before.get(source.name), SourceState(source.name, source.fingerprint)
         if begun is not None and begun.fingerprint == source.fingerprint:

@@ -128,7 +128,7 @@ def row_of(document: Document) -> Row:
         ValueError: The document cannot be stored: it has a lone surrogate, or a number of more than 64 bits.
     """
     if wide := next((number for number in (document.version, document.year or 0) if not _LEAST <= number <= _MOST), 0):
-        raise ValueError(f"a number of more than 64 bits, {wide}")
+        raise ValueError(f"{wide}, a number of more than 64 bits")
     text = document.text
     body = f"{document.title}\n{text}"
     try:

@@ -165,7 +165,7 @@ class Source:
     Attributes:
         name: Name of the source in the store.
         fingerprint: Changes with the content of the source, such as a file's hash or its size and time.
-        items: Starts to read the source. Later items replace earlier items with the same id.
+        items: Starts reading the source. Later items replace earlier items with the same id.
         retry: Whether refused items may succeed later. Such a source counts as read only if no item was refused;
             until then each build reads it again from its start.
         count: Approximate number of items, if known, to estimate the remaining time.
@@ -324,7 +324,7 @@ class Store(Protocol):
         ...
 
     def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
-        """Return the documents with one of these PMIDs, whatever their ids: records, full texts, parts of them."""
+        """Return the documents with one of these PMIDs, whatever their ids: records, full texts and their parts."""
         ...
 
     def of_names(self, dois: Iterable[str], pmcids: Iterable[str]) -> tuple[Document, ...]:
@@ -334,7 +334,7 @@ class Store(Protocol):
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:
         """Yield all documents, or those that pass the filters, in storage order, which only changes with writes.
 
-        The documents are those at the moment when the iteration began.
+        The documents are those stored when the iteration began.
         """
         ...
 

@@ -119,7 +119,7 @@ class Journal:
         if self._builder not in [row["fingerprint"] for row in self._rows() if row["name"] == _BUILDER]:
             raise InputError(
                 f"expected to be the only build of {self.place.name}; another build took over. "
-                "What this build wrote is kept"
+                "What this build has written is kept"
             )
 
     def note(self, states: Iterable[SourceState]) -> None:

@@ -35,7 +35,7 @@ from vericite.errors import InputError
 DOCUMENTS = "documents"
 
 VECTOR_INDEX_FROM = 100_000
-"""Minimum documents for a vector index. Below, comparing with every vector is fast, and exact."""
+"""Minimum documents for a vector index. With fewer, comparing with every vector is fast, and exact."""
 
 KEPT = timedelta(hours=1)
 """How long files of earlier states are kept for readers that use them. Each append leaves about as many bytes behind as

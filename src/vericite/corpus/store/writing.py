@@ -37,7 +37,7 @@ class WrittenBatch:
 
     Attributes:
         table: The documents, each id once, as ``LanceStore.merge`` takes them.
-        again: For ids that came several times, the states of their documents in order.
+        again: For ids that occurred several times, the states of their documents in order.
         deleted: Deleted PMIDs.
         retracted: Newly retracted PMIDs.
         states: States of the sources after this batch.
@@ -76,7 +76,7 @@ class Committer:
         self._writes = 0
 
     def begin(self, batch: WrittenBatch) -> None:
-        """Start to commit a batch; call ``done`` for the previous batch first."""
+        """Start committing a batch; call ``done`` for the previous batch first."""
         self._going = self._thread.submit(self._commit, batch)
 
     @property

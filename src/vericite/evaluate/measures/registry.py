@@ -107,7 +107,7 @@ def _of_plugin(kind: object) -> type[Measure]:
 _OWN = _by_family(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
 
 MEASURES: Registry[type[Measure]] = Registry("measure", _OWN, "vericite.measures", _of_plugin)
-"""Measures of a system's answers by name; another package brings a subclass of ``Measure``."""
+"""Measures of a system's answers by name; another package may add a subclass of ``Measure``."""
 
 AGREEMENT = _measures_in(AgreementMeasure, agreement)
 """The measures of agreement between raters."""

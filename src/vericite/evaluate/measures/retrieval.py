@@ -88,7 +88,7 @@ class Recall(AtCutoff):
 class ShownRecall(AtCutoff):
     """Share of relevant documents that are among the first k and were shown to the model.
 
-    Like ``Recall``, without documents that did not fit into the model's prompt.
+    Like ``Recall``, without documents that did not fit in the model's prompt.
     """
 
     name = "ShownRecall"

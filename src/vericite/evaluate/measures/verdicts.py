@@ -180,7 +180,7 @@ class UniqueDocuments(CountInAnswer):
     """Number of distinct documents that an answer cites.
 
     A document cited in several sentences counts once; a marker without a document does not count. An answer that cites
-    nothing has 0. The mean over answers.
+    nothing scores 0. The mean over answers.
     """
 
     name = "UniqueDocuments"

@@ -70,14 +70,14 @@ class _Reasoning(BaseModel):
 
 
 class _Conclusion(BaseModel):
-    """What a reader takes from a rationale."""
+    """The conclusion that a reader draws from a rationale."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     answer: str = Field(min_length=1)
 
 
 class Unusable(Exception):
-    """The model replied, but not with a rationale for this answer; asked again, it would write the same."""
+    """The model replied, but not with a rationale for this answer; asking again would give the same reply."""
 
 
 class NoReply(Exception):
@@ -153,7 +153,7 @@ class RationaleWriter:
         }
         found = await self._asked(_READ, given, _Conclusion)
         if not comes_to(found.answer, label, question.gold_exact):
-            raise Unusable("the rationale comes to another answer")
+            raise Unusable("the rationale leads to another answer")
 
     async def _asked(
         self, prompt: Prompt, given: Mapping[str, str], kind: type[Kind], check: Callable[[Kind], Kind] | None = None
@@ -181,7 +181,7 @@ def comes_to(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -
 
 
 def _right_answer(question: Question) -> str:
-    """Return the right answer as the model is given it."""
+    """Return the right answer in the form shown to the model."""
     exact = "; ".join(item[0] for item in question.gold_exact if item)
     return "\n".join(filter(None, (exact, *question.gold_ideal[:1])))
 
@@ -275,7 +275,7 @@ def build_pool(
         writer: Writes rationales; None makes none.
         most: Maximum number of documents of an exemplar.
         progress: Called after each question.
-        found_by: Name of the search, if the documents were searched for. The first ones are then shown in their rank,
+        found_by: Name of the search, if the documents were searched for. The first ones are then shown in rank order,
             whether they answer the question or not.
         quoting: Without a writer, use the cited reference answer as the rationale too.
 
@@ -325,8 +325,8 @@ class _Build:
         for line in before:
             if line.made_by != self._made_by:
                 raise InputError(
-                    f"expected {to} to hold what is made by {self._made_by}; found {line.id!r} made by "
-                    f"{dict(line.made_by)}. Write to another file, or ask for the same again."
+                    f"expected {to} to hold demonstrations made by {self._made_by}; found {line.id!r} made by "
+                    f"{dict(line.made_by)}. Write to another file, or use the same settings."
                 )
         self._done = {line.id: line.question for line in before}
         self._before = 0
@@ -342,7 +342,7 @@ class _Build:
     def run(
         self, questions: Iterable[Question], evidence: Callable[[Question], Sequence[Document]]
     ) -> Iterator[Exemplar | LeftOut | _Failed]:
-        """Yield the result of each question that is not done."""
+        """Yield the result of each question that is not done yet."""
         tasks = (self._task(question, evidence) for question in questions if not self._is_done(question))
         if self._writer is not None:
             yield from self._writer.llm.each(tasks, self._reasoned)
@@ -478,9 +478,9 @@ class EvaluatedWriter:
             raise Unusable("the model says that there is no answer, or none of the options")
         said = "; ".join(entry[0] for entry in answer.exact)
         if not comes_to(said, label_of(question), question.gold_exact):
-            raise Unusable("the model comes to another answer")
+            raise Unusable("the model reaches another answer")
         if any(citation.dangling for claim in answer.claims for citation in claim.citations):
-            raise Unusable("the model cites a document that is not there")
+            raise Unusable("the model cites a document that does not exist")
         # A verbatim reply is kept as it stands, with its final answer.
         rationale = read_final_answer(answer.text, prompt.options, question.type).body
         if not any(map(str.isalnum, rationale)):

@@ -155,7 +155,7 @@ class Pool:
         for exemplar in exemplars:
             if exemplar.id in found:
                 raise InputError(
-                    f"expected each exemplar to have an id of its own; found {exemplar.id!r} twice. Correct one."
+                    f"expected each exemplar to have a unique id; found {exemplar.id!r} twice. Correct one."
                 )
             found[exemplar.id] = exemplar
         return cls(tuple(found[id] for id in sorted(found)), path)
@@ -243,7 +243,7 @@ class PoolDocuments:
         self._numbers = [frozenset(_NUMBER.findall(document.titled_text)) for document in documents]
 
     def best(self, sentence: str) -> int | None:
-        """Return the document with most of a sentence's words in one sentence, and all its numbers."""
+        """Return the document that has most of a sentence's words in one of its sentences, with all its numbers."""
         words = frozenset(terms(sentence))
         numbers = set(_NUMBER.findall(sentence))
         if len(words) < _FEWEST:

@@ -192,7 +192,7 @@ class Selection:
             raise InputError(f"expected 0 to {MOST_SHOTS} demonstrations; found {self.shots}. Ask for fewer.")
         if self.fewest is not None and not 0 <= self.fewest <= self.shots:
             raise InputError(
-                f"expected the fewest demonstrations to be 0 to {self.shots}, as many as are shown; found "
+                f"expected min_shots to be 0 to {self.shots}, the number of demonstrations to show; found "
                 f"{self.fewest}. Lower it, or raise shots."
             )
         for name, low in (("least", -1), ("diversity", 0), ("near", 0)):
@@ -291,7 +291,7 @@ class PoolSelector:
         if len(chosen) < self.selection.needed:
             raise InputError(
                 f"expected {self.selection.needed} demonstrations that do not share their evidence or words with "
-                f"question {question.id!r}; found {len(chosen)}. Add to the pool, or lower the fewest."
+                f"question {question.id!r}; found {len(chosen)}. Add to the pool, or lower min_shots."
             )
         if likeness is not None:
             chosen.sort(key=lambda place: float(likeness[place]))
@@ -322,7 +322,7 @@ class PoolSelector:
         return list(chosen.values())
 
     def _ruled(self, barred: frozenset[int], likeness: Array | None) -> Iterable[int]:
-        """Return what the way gives, best first."""
+        """Return the exemplars in the order of the chosen way, best first."""
         if likeness is None:
             return self._by_seed
         if self.selection.way == "similar":
@@ -372,7 +372,7 @@ class PoolSelector:
 
 
 def _barring(exemplars: list[Exemplar], texts: list[str]) -> dict[str, list[int]]:
-    """Index the exemplars by what bars them: ids, words and articles of a question."""
+    """Index the exemplars by what excludes them: ids, words and articles of a question."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for place, (exemplar, text) in enumerate(zip(exemplars, texts, strict=True)):
         for mark in (f"id\0{exemplar.id}", f"text\0{text}", *exemplar.keys):

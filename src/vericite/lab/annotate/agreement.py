@@ -185,7 +185,7 @@ def correct_systems(
     if scheme.of != "citation":
         raise InputError(
             f"expected a scheme for citations to correct their rate; {scheme.name} is for {scheme.of}s. Give --scheme "
-            "the one that the citations were labelled by."
+            "the scheme of these labels."
         )
     people = {item: share for item, share in support(annotations, scheme).items() if item in sample}
     units = units_of(systems)

@@ -213,7 +213,7 @@ def draw(units: Sequence[Unit], n: int, stratify: Sequence[str] = (), seed: int 
     if unknown:
         raise InputError(f"expected --stratify from {', '.join(STRATIFIED_BY)}; found {', '.join(unknown)}")
     if not 0 < n <= len(units):
-        raise InputError(f"expected a sample of 1 to {len(units):,} units, which are all units; found {n:,}")
+        raise InputError(f"expected a sample of 1 to {len(units):,} units, the number of all units; found {n:,}")
     strata: dict[str, list[Unit]] = {}
     for unit in units:
         found = unit.drawn_by(stratify)

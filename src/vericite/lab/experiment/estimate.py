@@ -1,7 +1,7 @@
 """Estimate the cost of an experiment without calling a model.
 
-Prompts are built as they would be sent, from evidence that is really searched. The number of tokens per prompt and the
-length of replies are measured on answers in the folder, if there are any, or guessed.
+Prompts are built as they would be sent, from evidence that is actually retrieved. The number of tokens per prompt and
+the length of replies are measured on answers in the folder, if there are any, or guessed.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class FitConfig(Record):
 
     @classmethod
     def read(cls, path: Path | None) -> FitConfig:
-        """Read a JSON file, or a YAML file if PyYAML is installed (transformers brings it). None means all defaults.
+        """Read a JSON file, or a YAML file if PyYAML is installed (transformers installs it). None means all defaults.
 
         Raises:
             InputError: The file cannot be read, or names an unknown setting.

@@ -57,7 +57,7 @@ class MadeFrom(NamedTuple):
     Attributes:
         answer: The short answer, or the statement.
         sources: Paragraphs, or the one reference.
-        gold: Places of the sources that the answer rests on.
+        gold: Positions of the sources that the answer rests on.
     """
 
     id: str
@@ -83,7 +83,7 @@ class _Strict(BaseModel):
 class _Sentence(_Strict):
     """Fields come in the order in which the model writes them: the sentence before its sources.
 
-    The list of sources is bounded: without a bound a small model writes numbers without end.
+    The list of sources is bounded: without a bound a small model writes endless numbers.
     """
 
     sentence: str = Field(min_length=1)
@@ -425,7 +425,7 @@ def make_examples(
     The next run asks again for items that failed; cached replies cost nothing.
 
     Raises:
-        InputError: OUT belongs to another run, or another process works there.
+        InputError: OUT belongs to another run, or another process is working there.
     """
     _refuse_doubles(items)
     digest = hashlib.sha256(repr([tuple(item) for item in items]).encode()).hexdigest()[:16]

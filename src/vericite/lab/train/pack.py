@@ -4,7 +4,7 @@
 """Pack an encoder into the folder that VeriCite ships (8-bit graph, tokenizer, card), and unpack one.
 
 SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.lab.train.fit`` writes it, or the 8-bit ONNX
-graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json lies next to it. TOKENIZER may be a
+graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json is next to it. TOKENIZER may be a
 reduced copy of that one (``recipes/search/vocabulary.py``); the rows of the missing words are then left out.
 CALIBRATION holds documents. Their sentences, paired at random, show which channels have large activations.
 """
@@ -204,7 +204,7 @@ def unpacked(graph: onnx.GraphProto) -> dict[str, Array]:
     """Return the weights of a graph made by ``int8_graph.build``, under Hugging Face's names.
 
     Raises:
-        ModelCardError: The graph was made otherwise, or is no BERT.
+        ModelCardError: The graph was not made by ``int8_graph.build``, or is not a BERT.
     """
     held = constants_of(graph)
     if "words" not in held or "kinds" not in held:

@@ -46,8 +46,8 @@ class HeadConfig(TrainConfig):
         dropout: Dropout of the features in training.
         share: Share of the first stage's data, drawn by group.
         then_share: Share of the second stage's data.
-        threshold: Probability from which a source is cited. None: the best one on the development set.
-        pair: Rule for citing two sources of which neither suffices. None: never.
+        threshold: Minimum probability for citing a source. None: the best one on the development set.
+        pair: Rule for citing two sources, neither of which suffices. None: never.
         seed: Seed of everything random.
     """
 

@@ -186,7 +186,7 @@ def rewrite_prompt() -> RewritePrompt:
 
 
 class _Rewritten(BaseModel):
-    """What a reply has to be."""
+    """The required form of a reply."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -217,7 +217,7 @@ class SentenceRewriter:
         return self.llm.ledger
 
     def propose(self, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-        """Ask several calls at a time. A sentence without a usable reply gets no proposal."""
+        """Make several calls at a time. A sentence without a usable reply gets no proposal."""
         return list(self.llm.each(rejected, self._one))
 
     async def _one(self, rejected_sentence: RejectedSentence) -> list[Proposal]:
@@ -366,7 +366,7 @@ class Repairer:
         return next(self.repair_many([(answer, checked)]))
 
     def repair_many(self, answers: Iterable[Answer | tuple[Answer, CheckedAnswer | None]]) -> Iterator[Repaired]:
-        """Repair answers in a stream, in order, in batches."""
+        """Repair a stream of answers in batches, in order."""
         source = iter(answers)
         while batch := list(islice(source, ANSWERS_AT_ONCE)):
             try:

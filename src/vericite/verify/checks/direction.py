@@ -324,7 +324,7 @@ _GROUPS = {
 
 
 def group_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Find groups: the claim names one of a family, and the source only another."""
+    """Find groups: the claim names one member of a family, and the source names only another."""
     for family, members in _GROUPS.items():
         claimed = {name for name, pattern in members if pattern.search(claim)}
         if len(claimed) != 1:
@@ -353,5 +353,5 @@ def _direction(lower: str) -> tuple[str, int]:
 
 
 def _directs(lower: str) -> bool:
-    """Whether a word tells a direction, or that something changed."""
+    """Whether a word expresses a direction, or that something changed."""
     return _direction(lower)[1] != 0

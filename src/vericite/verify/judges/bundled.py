@@ -190,9 +190,9 @@ def _judgement(score: float) -> Judgement:
 
 
 def alignscore(rest: str) -> ScoreJudge:
-    """AlignScore with sentences split (``nli_sp``), of ``CHECKPOINT`` or ``MODEL@CHECKPOINT``.
+    """Load AlignScore with split sentences (``nli_sp``) from ``CHECKPOINT`` or ``MODEL@CHECKPOINT``.
 
-    Its package reads the checkpoint as a pickle, which may run code: none but a trusted one should be named.
+    Its package reads the checkpoint as a pickle, which may run code: name only one that you trust.
 
     Raises:
         InputError: The package is not installed, or there is no such file.

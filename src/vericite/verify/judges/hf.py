@@ -123,7 +123,7 @@ class NliJudge:
         self.labels = labels or tuple(str(own[index]) for index in sorted(own))
         if len(self.labels) != len(own):
             raise ModelCardError(
-                f"expected {len(own)} labels, one an output of {found.name}; found {len(self.labels)}: "
+                f"expected {len(own)} labels, one for each output of {found.name}; found {len(self.labels)}: "
                 f"{', '.join(self.labels)}. Name them all, in the order of the outputs"
             )
         self._columns = np.array(columns_of(self.labels, checkpoint))
@@ -250,7 +250,7 @@ class Seq2SeqJudge:
         firsts = [ids[:1] for ids in self._tokens.values()]
         if [] in firsts or len({tuple(first) for first in firsts}) < len(firsts):
             raise ModelCardError(
-                f"expected a tokenizer that tells {', '.join(style.answers)} apart by their first tokens; found that "
+                f"expected a tokenizer that distinguishes {', '.join(style.answers)} by their first tokens; found that "
                 f"of {found.name} does not. Choose a checkpoint trained for {style.name}"
             )
         self._frame = len(self._prompt("", ""))

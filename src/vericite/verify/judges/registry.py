@@ -127,7 +127,7 @@ def _calibrated(file: str, settings: Settings) -> Judge:
 
 
 _OWN: dict[str, JudgeKind] = {
-    "bundled": JudgeKind("the verifier that the package brings; offline, without torch", lambda _, __: BundledJudge()),
+    "bundled": JudgeKind("the verifier in this package; offline, without torch", lambda _, __: BundledJudge()),
     "packed": JudgeKind(
         "a verifier of your own or a larger one, packed by `vericite train pack`; offline, without torch",
         _packed,
@@ -213,7 +213,7 @@ def _of_plugin(make: Callable[[str], Judge]) -> JudgeKind:
 
 
 JUDGES = Registry("judge", _OWN, "vericite.judges", _of_plugin)
-"""Judges by name; another package brings a callable that takes the text after the colon and returns a judge."""
+"""Judges by name; another package may add a callable that takes the text after the colon and returns a judge."""
 
 
 def load_judge(name: str, settings: Settings | None = None) -> Judge:
