@@ -54,9 +54,11 @@ def _is_this_machine(host: str) -> bool:
 def children(process: int) -> list[int]:
     """The processes that a process started, and those that they started."""
     found: list[int] = []
-    for file in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, file.read_text().split())
+    # A process may end at any moment, also while its folder is listed.
+    with suppress(OSError):
+        for file in Path(f"/proc/{process}/task").glob("*/children"):
+            with suppress(OSError):
+                found += map(int, file.read_text().split())
     return [*found, *(grandchild for child in found for grandchild in children(child))]
 
 
