@@ -13,6 +13,7 @@ import pytest
 
 from hostile import HOSTILE
 from vericite import check
+from vericite.corpus.sources.registry import SOURCES
 from vericite.records import Run
 from vericite.serve.bodies import Checked
 
@@ -233,6 +234,8 @@ def test_openapi_describes_the_replies(server):
         for operation in operations.values():
             assert operation["responses"]["default"]["content"]["application/json"]["schema"]["required"] == ["error"]
             assert "422" not in operation["responses"]
+            own = {status: reply for status, reply in operation["responses"].items() if status != "default"}
+            assert own and all("content" in reply or status == "204" for status, reply in own.items())
     ask = {"question": "Does a drug help?", "documents": [SOURCE]}
     jsonschema = pytest.importorskip("jsonschema", reason="compares replies with their schemas")
     id = server.post("/v1/jobs", {"items": [BODY]}).json()["id"]
@@ -261,6 +264,13 @@ def test_openapi_describes_the_replies(server):
         if kind == "application/json":
             schema = {**content[kind]["schema"], "components": document["components"]}
             jsonschema.validate(reply.json(), schema)
+
+
+def test_the_page_offers_files_of_every_form_of_documents(server):
+    offered = re.search(r'accept="([^"]*)"', server.get("/").text)
+    assert offered
+    for name, form in SOURCES.items():
+        assert form.suffixes and set(form.suffixes) <= set(offered[1].split(",")), name
 
 
 def test_openapi_states_what_a_request_may_set(server):

@@ -36,6 +36,17 @@ async def use(client: Any) -> None:
     assert len([it for it in found.content if it.type == "resource_link"]) == len(
         found.structured_content["answer"]["documents"]
     )
+    question = {"question": "Does aspirin prevent heart attacks?"}
+    for given, count in (({"plan": {"search": {"k": 2}}}, 2), ({"plan": {"search": {"k": 2}}, "k": 3}, 3)):
+        found = await client.call_tool("ask", {**question, **given})
+        assert len(found.structured_content["evidence"]) == count
+    for plan, named in (
+        ({"search": {"corpus": "/etc"}}, "'corpus'"),
+        ({"serach": {}}, "plan.serach"),
+        ({"search": 1}, ""),
+    ):
+        refused = await client.call_tool("ask", {**question, "k": 1, "plan": plan})
+        assert refused.is_error and "expected" in refused.content[0].text and named in refused.content[0].text
     body = {"answer": "Zelotrine reduced pain in 40 of 80 adults [1].", "documents": [SOURCE]}
     found = await client.call_tool("check", body)
     assert found.structured_content["checked"]["verdicts"][0]["label"] == "supported"

@@ -41,20 +41,6 @@ _FETCHED_FOR = 30
 _COUNTED = 1 << 30
 """Maximum total bytes of files whose records are counted before reading."""
 
-_ONE_A_RECORD = {
-    "pubmed": b"</PubmedArticle>",
-    "jats": b"</article>",
-    "nbib": b"\nPMID- ",
-    "ris": b"\nER  -",
-    "enw": b"%0 ",
-    "endnote": b"</record>",
-    "bibtex": b"\n@",
-    "jsonl": b"\n",
-    "csv": b"\n",
-    "tsv": b"\n",
-}
-"""A byte string that occurs about once in every record of a format. Other formats have one document per file."""
-
 
 class PubMed(Protocol):
     """The PubMed client that ``collect_sources`` needs, such as ``vericite.corpus.entrez.Entrez``."""
@@ -233,7 +219,7 @@ def _of_file(name: str, file: DocumentFile) -> Source:
 
 def _records_in(file: DocumentFile) -> int | None:
     """Estimate the number of records in a file without parsing it; None if that is not possible."""
-    mark = _ONE_A_RECORD.get(file.format)
+    mark = SOURCES[file.format].record_mark
     if mark is None:
         return 1
     count, block = 0, b""

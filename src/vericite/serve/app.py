@@ -14,15 +14,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
+from vericite.attribution.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
 from vericite.serve.engine import OUT_OF_TIME, Stopped, Work
 from vericite.serve.gate import FrontGate, GateSettings, Metrics, Refused
-from vericite.serve.jobs import Jobs
+from vericite.serve.jobs import Jobs, JobState
 from vericite.serve.memory import MemoryTrimmer
-from vericite.serve.openapi import body_of, complete_openapi
-from vericite.serve.run_store import NoSuchRun
+from vericite.serve.openapi import Reply, calculation, complete_openapi, operation
+from vericite.serve.run_store import NoSuchRun, RunsFound, StoredRun
 from vericite.serve.service import Emit, Service
 from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, error_body, status_of
 from vericite.version import __version__
@@ -197,7 +198,7 @@ async def _read_body(kind: type[_Made], request: Request) -> _Made:
 
 
 def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
-    @app.post("/v1/ask", openapi_extra=body_of(bodies.AskBody))
+    @app.post("/v1/ask", openapi_extra=calculation(Run, bodies.AskBody))
     async def ask(request: Request, view: bool = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
         body = await _read_body(bodies.AskBody, request)
@@ -212,7 +213,7 @@ def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
 
         return await responder.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
 
-    @app.post("/v1/check", openapi_extra=body_of(bodies.AnswerBody))
+    @app.post("/v1/check", openapi_extra=calculation(bodies.Checked, bodies.AnswerBody))
     async def check(request: Request, view: bool = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
         body = await _read_body(bodies.AnswerBody, request)
@@ -222,35 +223,27 @@ def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
 
         return await responder.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
-    @app.post("/v1/attribute", openapi_extra=body_of(bodies.AnswerBody))
+    @app.post("/v1/attribute", openapi_extra=calculation(Attribution, bodies.AnswerBody))
     async def attribute(request: Request) -> Response:
         """Find the sources of an answer's sentences."""
         body = await _read_body(bodies.AnswerBody, request)
         return await responder.answer(request, lambda emit: service.attribute(body))
 
-    @app.post("/v1/repair", openapi_extra=body_of(bodies.AnswerBody))
+    @app.post("/v1/repair", openapi_extra=calculation(bodies.RepairedBody, bodies.AnswerBody))
     async def repair(request: Request) -> Response:
         """Repair the rejected citations of an answer."""
         body = await _read_body(bodies.AnswerBody, request)
         return await responder.answer(request, lambda emit: service.repair(body))
 
-    @app.post("/v1/search", openapi_extra=body_of(bodies.SearchBody))
+    @app.post("/v1/search", openapi_extra=calculation(bodies.SearchFound, bodies.SearchBody))
     async def search(request: Request) -> Response:
         """Find documents."""
         body = await _read_body(bodies.SearchBody, request)
         return await responder.answer(request, lambda emit: service.search(body))
 
 
-_FILE = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-
-
 def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
-    @app.post("/v1/documents", openapi_extra=_FILE)
+    @app.post("/v1/documents", openapi_extra=operation(Reply(kind=bodies.DocumentsFound), body=bytes))
     async def documents(request: Request, name: str = "document.txt") -> Response:
         """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body, and return its documents."""
         content = await request.body()
@@ -268,13 +261,13 @@ def _brief(run: str) -> str:
 
 
 def _add_streams(app: FastAPI, streams: Streams) -> None:
-    @app.get("/v1/streams/{id}")
+    @app.get("/v1/streams/{id}", openapi_extra=operation(Reply(others=("text/event-stream",))))
     async def stream(request: Request, id: str) -> Response:
         """Events of a request sent with Prefer: respond-async, starting after Last-Event-ID."""
         after = request.headers.get("last-event-id", "")
         return _events(streams.find(id), int(after) if after.isdecimal() and len(after) < 10 else 0)
 
-    @app.delete("/v1/streams/{id}", status_code=202)
+    @app.delete("/v1/streams/{id}", openapi_extra=operation(Reply(202, bodies.Left)))
     async def leave(id: str) -> Response:
         """Cancel a request. If it has already finished, ``cancelled`` is false."""
         stream = streams.find(id)
@@ -283,24 +276,24 @@ def _add_streams(app: FastAPI, streams: Streams) -> None:
 
 
 def _add_runs(app: FastAPI, service: Service, responder: _Responder) -> None:
-    @app.get("/v1/runs")
+    @app.get("/v1/runs", openapi_extra=operation(Reply(kind=RunsFound)))
     async def runs() -> Response:
         """The latest runs."""
         found = await asyncio.to_thread(service.runs.recent)
         return JSONResponse({"runs": [entry.model_dump(mode="json") for entry in found]})
 
-    @app.get("/v1/runs/{id}")
+    @app.get("/v1/runs/{id}", openapi_extra=operation(Reply(kind=StoredRun)))
     async def run(id: str) -> Response:
         """A run, as it was first returned."""
         return Response(to_json(await asyncio.to_thread(service.runs.get, id)), media_type="application/json")
 
-    @app.delete("/v1/runs/{id}", status_code=204)
+    @app.delete("/v1/runs/{id}", openapi_extra=operation(Reply(204)))
     async def forget(id: str) -> Response:
         """Delete a run."""
         await asyncio.to_thread(service.runs.forget, id)
         return Response(status_code=204)
 
-    @app.post("/v1/runs/{id}/repair")
+    @app.post("/v1/runs/{id}/repair", openapi_extra=calculation(bodies.RepairedBody))
     async def repair_run(request: Request, id: str, view: bool = False) -> Response:
         """Repair the rejected citations of a run's answer."""
 
@@ -309,37 +302,37 @@ def _add_runs(app: FastAPI, service: Service, responder: _Responder) -> None:
 
         return await responder.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
-    @app.get("/v1/runs/{id}/report")
+    @app.get("/v1/runs/{id}/report", openapi_extra=operation(Reply(others=("text/html",))))
     async def report(id: str) -> Response:
         """A run as a single HTML file."""
         html = await asyncio.to_thread(lambda: pages.report_of(service.runs.get(id)))
         name = f'attachment; filename="vericite-{id[:8]}.html"'
         return Response(html, media_type="text/html", headers={"content-disposition": name})
 
-    @app.get("/v1/runs/{id}/view")
+    @app.get("/v1/runs/{id}/view", openapi_extra=operation(Reply(kind=dict[str, Any])))
     async def view(id: str) -> Response:
         """A run in the form that the web page shows."""
         return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id))))
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
-    @app.post("/v1/jobs", openapi_extra=body_of(bodies.JobBody), status_code=202)
+    @app.post("/v1/jobs", openapi_extra=operation(Reply(202, bodies.Taken), body=bodies.JobBody))
     async def job(request: Request) -> Response:
         """Submit many answers to check or questions to ask; they are saved to disk before the reply."""
         return JSONResponse({"id": await asyncio.to_thread(jobs.add, await request.body())}, 202)
 
-    @app.get("/v1/jobs/{id}")
+    @app.get("/v1/jobs/{id}", openapi_extra=operation(Reply(kind=JobState)))
     async def state(id: str) -> Response:
         """Progress of a job."""
         return JSONResponse(await asyncio.to_thread(jobs.state, id))
 
-    @app.get("/v1/jobs/{id}/results")
+    @app.get("/v1/jobs/{id}/results", openapi_extra=operation(Reply(others=("application/x-ndjson",))))
     async def results(id: str) -> Response:
         """Results of a job so far, as JSON Lines; ``item`` counts from 0."""
         lines = await asyncio.to_thread(lambda: b"".join(jobs.results(id)))
         return Response(lines, media_type="application/x-ndjson")
 
-    @app.delete("/v1/jobs/{id}", status_code=202)
+    @app.delete("/v1/jobs/{id}", openapi_extra=operation(Reply(202, JobState)))
     async def cancel(id: str) -> Response:
         """Cancel a job. If it has already finished, ``cancelled`` is false. Its results are kept."""
         return JSONResponse(await asyncio.to_thread(jobs.cancel, id), 202)
@@ -372,17 +365,17 @@ def _add_pages(app: FastAPI, service: Service) -> None:
 
 
 def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) -> None:
-    @app.get("/healthz")
+    @app.get("/healthz", openapi_extra=operation(Reply(kind=bodies.Health)))
     async def health() -> Response:
         """Whether the process is up."""
         return JSONResponse({"status": "ok", "version": __version__})
 
-    @app.get("/readyz")
+    @app.get("/readyz", openapi_extra=operation(Reply(kind=bodies.Ready), Reply(503, bodies.Ready)))
     async def ready() -> Response:
         """Whether the models are loaded."""
         return JSONResponse({"ready": app.state.ready}, 200 if app.state.ready else 503)
 
-    @app.get("/metrics")
+    @app.get("/metrics", openapi_extra=operation(Reply(others=("text/plain",))))
     async def figures() -> Response:
         """Counters in Prometheus format."""
         lines = [

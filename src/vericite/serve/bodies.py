@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model, model_validator
 from pydantic_core import to_json
@@ -36,7 +36,7 @@ class SourceBody(Record):
         return made.model_copy(update={"pmid": self.pmid, "pages": self.pages})
 
 
-def _schema(section: str) -> WithJsonSchema:
+def section_schema(section: str) -> WithJsonSchema:
     """Return the JSON schema of the fields that a request may set in a section."""
     fields: dict[str, Any] = {name: (field.info.annotation, field.info) for name, field in CHANGEABLE[section].items()}
     properties = create_model(section, **fields).model_json_schema()["properties"]
@@ -65,13 +65,8 @@ def _expect_allowed(field: SettingField, value: Any) -> None:
         raise InputError(f"expected plan.{field.path} to be at most {most}; found more")
 
 
-class PlanBody(Record):
+class _PlanBody(Record):
     """Settings of one request, by section and field of a plan."""
-
-    search: Annotated[dict[str, Any], _schema("search")] = Field(default_factory=dict[str, Any])
-    answer: Annotated[dict[str, Any], _schema("answer")] = Field(default_factory=dict[str, Any])
-    check: Annotated[dict[str, Any], _schema("check")] = Field(default_factory=dict[str, Any])
-    repair: Annotated[dict[str, Any], _schema("repair")] = Field(default_factory=dict[str, Any])
 
     def apply_to(self, base: Plan) -> Plan:
         """Return a plan with these settings changed.
@@ -79,7 +74,7 @@ class PlanBody(Record):
         Raises:
             InputError: A setting is not allowed, or has the wrong type.
         """
-        changes = {section: dict(getattr(self, section)) for section in CHANGEABLE}
+        changes: dict[str, dict[str, Any]] = {section: dict(getattr(self, section)) for section in CHANGEABLE}
         for section, fields in changes.items():
             for name, value in fields.items():
                 if name not in CHANGEABLE[section]:
@@ -89,6 +84,21 @@ class PlanBody(Record):
                     )
                 _expect_allowed(CHANGEABLE[section][name], value)
         return base.changed({section: fields for section, fields in changes.items() if fields}, "in plan")
+
+
+if TYPE_CHECKING:
+    PlanBody = _PlanBody
+else:
+    # Its sections are those that have a field for requests.
+    PlanBody = create_model(
+        "PlanBody",
+        __base__=_PlanBody,
+        __doc__=_PlanBody.__doc__,
+        **{
+            section: (Annotated[dict[str, Any], section_schema(section)], Field(default_factory=dict))
+            for section in CHANGEABLE
+        },
+    )
 
 
 class AskBody(Record):
@@ -179,6 +189,46 @@ class SearchFound(Record):
     """Documents found by a search."""
 
     evidence: tuple[Evidence, ...]
+
+
+class Begun(Record):
+    """A request in progress; its events are at ``/v1/streams/{id}``."""
+
+    stream: str
+
+
+class Left(Record):
+    """State of a request after a cancellation."""
+
+    stream: str
+    cancelled: bool
+    finished: bool
+
+
+class Taken(Record):
+    """A job that was saved to disk."""
+
+    id: str
+
+
+class DocumentsFound(Record):
+    """Documents of a file, and problems with the rest of the file."""
+
+    documents: tuple[Document, ...]
+    problems: tuple[str, ...]
+
+
+class Health(Record):
+    """State of the process."""
+
+    status: str
+    version: str
+
+
+class Ready(Record):
+    """Whether the models are loaded."""
+
+    ready: bool
 
 
 _Body = TypeVar("_Body", bound=BaseModel)

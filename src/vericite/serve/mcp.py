@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
-from pydantic import ValidationError
+from pydantic import ValidationError, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,6 +30,7 @@ from vericite.serve.bodies import (
     AnswerBody,
     AskBody,
     Checked,
+    PlanBody,
     SearchBody,
     SearchFound,
     check_value_count,
@@ -47,6 +48,16 @@ _INSTRUCTIONS = (
 )
 _URI_PREFIX = "vericite://documents/"
 _MAX_LINKED = 2_000
+
+
+class _QuietSchema(GenerateJsonSchema):
+    """Does not warn about defaults that JSON cannot represent."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+
+_Plan = Annotated[dict[str, dict[str, Any]], WithJsonSchema(PlanBody.model_json_schema(schema_generator=_QuietSchema))]
+"""The settings that a request may change, with their schema; ``PlanBody`` checks them."""
 
 
 class _Documents:
@@ -108,9 +119,14 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
         """Find documents of the corpus for a question, best first."""
         return answered(SearchBody, {"query": query, "k": k, "corpus": corpus}, service.search)
 
-    def ask(question: str, corpus: str | None = None, k: int = 5) -> CallToolResult:
+    def ask(
+        question: str, corpus: str | None = None, k: int | None = None, plan: _Plan | None = None
+    ) -> CallToolResult:
         """Answer a biomedical question from the corpus, with a citation on every sentence and a verdict on each."""
-        return answered(AskBody, {"question": question, "corpus": corpus, "plan": {"search": {"k": k}}}, service.ask)
+        settings = {**(plan or {})}
+        if k is not None:
+            settings["search"] = {**settings.get("search", {}), "k": k}
+        return answered(AskBody, {"question": question, "corpus": corpus, "plan": settings}, service.ask)
 
     def check(answer: str, documents: Sequence[dict[str, str]], question: str | None = None) -> CallToolResult:
         """Judge whether each sentence of an answer with markers such as [1] is supported by the documents it cites."""
@@ -216,12 +232,6 @@ def _turn(turns: Turns | None) -> Generator[None]:
             yield
     finally:
         turns.work.discard(work)
-
-
-class _QuietSchema(GenerateJsonSchema):
-    """Does not warn about defaults that JSON cannot represent."""
-
-    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
 class _StrictTool(Tool):

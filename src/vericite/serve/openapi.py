@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from vericite.attribution.attributor import Attribution
-from vericite.records import Document, Record, Run
-from vericite.serve.bodies import Checked, RepairedBody, SearchFound
-from vericite.serve.jobs import JobState
-from vericite.serve.run_store import RunEntry
+from vericite.records import Record
+from vericite.serve.bodies import Begun
 
 _SHARED = ("components", "schemas")
 """Path of the shared schemas in the document."""
 _JSON, _EVENTS = "application/json", "text/event-stream"
+_REPLIES = "x-replies"
+"""Where ``operation`` leaves the replies for ``complete_openapi``: FastAPI would merge them with its own."""
+_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
 class Problem(Record):
@@ -29,52 +29,6 @@ class Failed(Record):
     """Format of every error."""
 
     error: Problem
-
-
-class Begun(Record):
-    """A request in progress; its events are at ``/v1/streams/{id}``."""
-
-    stream: str
-
-
-class Left(Record):
-    """State of a request after a cancellation."""
-
-    stream: str
-    cancelled: bool
-    finished: bool
-
-
-class Taken(Record):
-    """A job that was saved to disk."""
-
-    id: str
-
-
-class RunsFound(Record):
-    """The latest runs."""
-
-    runs: tuple[RunEntry, ...]
-
-
-class DocumentsFound(Record):
-    """Documents of a file, and problems with the rest of the file."""
-
-    documents: tuple[Document, ...]
-    problems: tuple[str, ...]
-
-
-class Health(Record):
-    """State of the process."""
-
-    status: str
-    version: str
-
-
-class Ready(Record):
-    """Whether the models are loaded."""
-
-    ready: bool
 
 
 @dataclass(frozen=True)
@@ -92,35 +46,6 @@ class Reply:
     others: tuple[str, ...] = ()
 
 
-def _answers(kind: Any) -> tuple[Reply, ...]:
-    return Reply(200, kind, (_EVENTS,)), Reply(202, Begun)
-
-
-REPLIES: dict[tuple[str, str], tuple[Reply, ...]] = {
-    ("post", "/v1/ask"): _answers(Run),
-    ("post", "/v1/check"): _answers(Checked),
-    ("post", "/v1/attribute"): _answers(Attribution),
-    ("post", "/v1/repair"): _answers(RepairedBody),
-    ("post", "/v1/search"): _answers(SearchFound),
-    ("post", "/v1/documents"): (Reply(200, DocumentsFound),),
-    ("get", "/v1/streams/{id}"): (Reply(200, None, (_EVENTS,)),),
-    ("delete", "/v1/streams/{id}"): (Reply(202, Left),),
-    ("get", "/v1/runs"): (Reply(200, RunsFound),),
-    ("get", "/v1/runs/{id}"): (Reply(200, Run | Checked | RepairedBody),),
-    ("delete", "/v1/runs/{id}"): (Reply(204),),
-    ("post", "/v1/runs/{id}/repair"): _answers(RepairedBody),
-    ("get", "/v1/runs/{id}/report"): (Reply(200, None, ("text/html",)),),
-    ("get", "/v1/runs/{id}/view"): (Reply(200, dict[str, Any]),),
-    ("post", "/v1/jobs"): (Reply(202, Taken),),
-    ("get", "/v1/jobs/{id}"): (Reply(200, JobState),),
-    ("delete", "/v1/jobs/{id}"): (Reply(202, JobState),),
-    ("get", "/v1/jobs/{id}/results"): (Reply(200, None, ("application/x-ndjson",)),),
-    ("get", "/healthz"): (Reply(200, Health),),
-    ("get", "/readyz"): (Reply(200, Ready), Reply(503, Ready)),
-    ("get", "/metrics"): (Reply(200, None, ("text/plain",)),),
-}
-"""The successful replies of each operation; every operation can also return an error."""
-
 _DESCRIPTIONS = {200: "OK", 202: "Accepted", 204: "Deleted", 503: "Not ready"}
 
 
@@ -129,24 +54,36 @@ def schema_of(kind: Any, mode: Any = "serialization") -> dict[str, Any]:
     return TypeAdapter(kind).json_schema(ref_template=f"#/{'/'.join(_SHARED)}/{{model}}", mode=mode)
 
 
-def body_of(kind: Any) -> dict[str, Any]:
-    """Return the OpenAPI description of a request body."""
-    content = {_JSON: {"schema": schema_of(kind, "validation")}}
-    return {"requestBody": {"required": True, "content": content}}
+def operation(*replies: Reply, body: Any = None) -> dict[str, Any]:
+    """Return the description of an operation, for ``openapi_extra`` of its route.
+
+    Args:
+        replies: The successful replies; every operation can also return an error.
+        body: Type of the request body; bytes for a file, None for no body.
+    """
+    described: dict[str, Any] = {_REPLIES: {str(reply.status): _response(reply) for reply in replies}}
+    if body is not None:
+        schema = _FILE if body is bytes else {_JSON: {"schema": schema_of(body, "validation")}}
+        described["requestBody"] = {"required": True, "content": schema}
+    return described
+
+
+def calculation(kind: Any, body: Any = None) -> dict[str, Any]:
+    """Return the description of an operation that replies at once, as events, or with a stream to read later."""
+    return operation(Reply(200, kind, (_EVENTS,)), Reply(202, Begun), body=body)
 
 
 def complete_openapi(document: dict[str, Any]) -> dict[str, Any]:
     """Add the schemas of replies and errors to the document that FastAPI generates."""
     shared: dict[str, Any] = {}
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            replies = REPLIES[method, path]
-            operation["responses"] = {str(reply.status): _response(reply) for reply in replies}
-            operation["responses"]["default"] = {
+    for operations in document["paths"].values():
+        for entry in operations.values():
+            entry["responses"] = entry.pop(_REPLIES, {})
+            entry["responses"]["default"] = {
                 "description": "An error",
                 "content": {_JSON: {"schema": schema_of(Failed)}},
             }
-            bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+            bodies = [entry.get("requestBody", {}), *entry["responses"].values()]
             for content in (content for body in bodies for content in body.get("content", {}).values()):
                 shared.update(content["schema"].pop("$defs", {}))
     document[_SHARED[0]] = {_SHARED[1]: shared}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from vericite.corpus import demo_questions
+from vericite.corpus.sources.registry import SOURCES
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
@@ -21,7 +22,6 @@ PageName = Literal["ask", "check", "runs", "run"]
 _OWN = "vericite.serve"
 _PARTS = PageParts((CSS, (_OWN, "service.css")), (ELEMENTS, ANSWER, (_OWN, "service.js")), asks=True)
 _TITLES = {"ask": "Ask", "check": "Check", "runs": "Runs", "run": "Run"}
-_FILES = ".pdf,.docx,.md,.txt,.xml,.nxml,.jsonl,.csv,.ris,.nbib"
 _EXAMPLES = 3
 
 
@@ -50,7 +50,7 @@ def page_of(service: Service, name: PageName, run: str | None = None, problem: s
         corpora=[(corpus, _describe(place)) for corpus, place in offer.corpora.items()],
         models=list(offer.models),
         pubmed="pubmed" in offer.corpora.values(),
-        files=_FILES,
+        files=",".join(dict.fromkeys(suffix for _, form in SOURCES.usable() for suffix in form.suffixes)),
         examples=_examples() if "demo" in offer.corpora.values() else [],
         runs=[_listed(entry) for entry in service.runs.recent()] if name == "runs" else [],
     )

@@ -44,6 +44,12 @@ class RunEntry(Record):
     counts: dict[str, int]
 
 
+class RunsFound(Record):
+    """The latest runs."""
+
+    runs: tuple[RunEntry, ...]
+
+
 class RunStore:
     """Runs stored in a folder."""
 

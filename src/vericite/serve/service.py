@@ -364,9 +364,9 @@ class Service:
         if body.documents:
             # The service's search filters apply to its corpora only.
             base = base.model_copy(update={"search": base.search.unfiltered})
-        if isinstance(body, AskBody) and body.plan.answer.get("rationale") and not (body.model or base.answer.llm):
-            raise InputError("expected model with plan.answer.rationale; found none. Choose a model of this service")
         plan = body.plan.apply_to(base)
+        if isinstance(body, AskBody) and plan.answer.rationale and not (body.model or base.answer.llm):
+            raise InputError("expected model with plan.answer.rationale; found none. Choose a model of this service")
         name = body.corpus or next(iter(self.offer.corpora))
         if name not in self.offer.corpora:
             raise UnknownNameError("corpus", name[:100], self.offer.corpora)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vericite.corpus.ingest import collect_sources
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
 from vericite.corpus.sources.registry import PMIDS, SOURCES, DocumentFile, PassedOver, documents_in, form_of, sources_in
 from vericite.corpus.sources.rows import pmids_in
@@ -51,6 +52,14 @@ def test_every_form_is_told_by_its_beginning_whatever_the_file_is_called(tmp_pat
     assert told == [form_of(path)] == [format]
     assert document.text == "Words."
     assert list(documents_in(path, format)) == [document]
+
+
+@pytest.mark.parametrize("format", SAMPLES)
+def test_the_records_of_a_file_are_counted_before_they_are_read(tmp_path: Path, format: str):
+    path = write(tmp_path / "file.txt", SAMPLES[format])
+    [source] = collect_sources([path], format=format).sources
+    # The first row of a table is a line too.
+    assert source.count == (2 if format in ("csv", "tsv") else 1)
 
 
 @pytest.mark.parametrize("name", ["file.txt.gz", "file.txt", "FILE.TXT.GZ"])

@@ -190,8 +190,17 @@ def plain_of_latex(text: str) -> str:
     return text.replace("---", "—").replace("--", "–").replace("``", "“").replace("''", "”").replace("~", " ")
 
 
+_SUFFIXES = (".bib", ".bibtex")
+
+
 def _matches(file: SourceFile) -> bool:
-    return file.suffix in (".bib", ".bibtex")
+    return file.suffix in _SUFFIXES
 
 
-BIBTEX = SourceForm("BibTeX (.bib): entries such as '@article{key, title = {...}, abstract = {...}}'", _read, _matches)
+BIBTEX = SourceForm(
+    "BibTeX (.bib): entries such as '@article{key, title = {...}, abstract = {...}}'",
+    _read,
+    _matches,
+    suffixes=_SUFFIXES,
+    record_mark=b"\n@",
+)

@@ -179,8 +179,11 @@ def _runs(element: _Element, raised: str) -> Iterator[tuple[str, str]]:
             yield from _runs(child, {"superscript": "^", "subscript": "_"}.get(value or "", raised))
 
 
+_SUFFIXES = (".docx", ".docm")
+
+
 def _matches(file: SourceFile) -> bool:
-    return file.head.startswith(b"PK\x03\x04") and (file.suffix in (".docx", ".docm") or b"word/" in file.head)
+    return file.head.startswith(b"PK\x03\x04") and (file.suffix in _SUFFIXES or b"word/" in file.head)
 
 
-DOCX = SourceForm("a Word document (.docx), one document", _read, _matches)
+DOCX = SourceForm("a Word document (.docx), one document", _read, _matches, suffixes=_SUFFIXES)

@@ -58,6 +58,8 @@ ENW = SourceForm(
     "EndNote's tagged lines (.enw): records that begin with '%0 Journal Article'",
     _read_tagged,
     lambda file: file.suffix == ".enw" or bool(_BEGINS.match(file.opening)),
+    suffixes=(".enw",),
+    record_mark=b"%0 ",
 )
 
 
@@ -113,4 +115,6 @@ ENDNOTE_XML = SourceForm(
     "EndNote's XML: <xml><records><record>",
     _read_xml,
     lambda file: root_of(file.opening) == "xml" and "<record" in file.opening,
+    suffixes=(".xml",),
+    record_mark=b"</record>",
 )

@@ -273,6 +273,9 @@ class SourceForm:
         updates: Whether a document with a repeated id replaces the first. In other formats that is an error.
         may_be_empty: Whether a valid file may hold nothing, such as the updates of a day without any.
         read_abstracts: Like ``read``, but with only the abstracts; for formats that have full texts.
+        suffixes: Usual suffixes of the files, which the service's page offers when the user chooses a file.
+        record_mark: Bytes that occur about once in every record, from which progress is estimated. None: a file is one
+            document.
     """
 
     summary: str
@@ -281,6 +284,8 @@ class SourceForm:
     updates: bool = False
     may_be_empty: bool = False
     read_abstracts: Callable[[SourceFile], Iterator[Numbered]] | None = None
+    suffixes: tuple[str, ...] = ()
+    record_mark: bytes | None = None
 
 
 # What may come before the first element. A document type may have an internal subset in brackets.

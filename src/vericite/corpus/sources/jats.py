@@ -78,6 +78,8 @@ JATS = SourceForm(
     _read,
     _matches,
     read_abstracts=partial(_read, whole=False),
+    suffixes=(".nxml", ".xml"),
+    record_mark=b"</article>",
 )
 
 

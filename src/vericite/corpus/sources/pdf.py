@@ -424,4 +424,4 @@ def _matches(file: SourceFile) -> bool:
     return file.head.lstrip()[:5] == b"%PDF-"
 
 
-PDF = SourceForm("a PDF with text, one document", _read, _matches)
+PDF = SourceForm("a PDF with text, one document", _read, _matches, suffixes=(".pdf",))

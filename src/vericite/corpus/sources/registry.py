@@ -42,7 +42,15 @@ def _matches(file: SourceFile) -> bool:
     return root_of(file.opening) in _ROOTS
 
 
-PUBMED = SourceForm("PubMed's XML: a baseline or update file, or what efetch replies", _read, _matches, True, True)
+PUBMED = SourceForm(
+    "PubMed's XML: a baseline or update file, or what efetch replies",
+    _read,
+    _matches,
+    updates=True,
+    may_be_empty=True,
+    suffixes=(".xml",),
+    record_mark=b"</PubmedArticle>",
+)
 
 
 AUTO = "auto"

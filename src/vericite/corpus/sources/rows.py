@@ -162,10 +162,13 @@ def _list_in(text: str) -> list[object] | None:
     return cast("list[object]", values) if isinstance(values, list) else None
 
 
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+
+
 def _is_json_file(file: SourceFile) -> bool:
     opening = file.opening.lstrip()
     listed = opening.startswith("[") and opening[1:].lstrip().startswith("{")
-    return opening.startswith("{") or listed or file.suffix in {".jsonl", ".ndjson", ".json"}
+    return opening.startswith("{") or listed or file.suffix in _JSON_SUFFIXES
 
 
 JSON_LINES = SourceForm(
@@ -173,6 +176,8 @@ JSON_LINES = SourceForm(
     '{"pmid", "title", "abstract"} or a MedRAG chunk {"id", "title", "content"}',
     _read_json,
     _is_json_file,
+    suffixes=_JSON_SUFFIXES,
+    record_mark=b"\n",
 )
 
 
@@ -204,13 +209,13 @@ def _known(header: Sequence[str]) -> int:
 
 
 def _reader(delimiter: str | None) -> SourceForm:
-    name = "TSV" if delimiter else "CSV"
+    name, suffixes = ("TSV", (".tsv", ".tab")) if delimiter else ("CSV", (".csv",))
 
     def read(file: SourceFile) -> Iterator[Numbered]:
         return _read_table(file, delimiter or header_of(file.opening)[0])
 
     def matches(file: SourceFile) -> bool:
-        if file.suffix in ({".tsv", ".tab"} if delimiter else {".csv"}):
+        if file.suffix in suffixes:
             return True
         sign, header = header_of(file.opening)
         return (sign == "\t") == bool(delimiter) and _known(header) >= 2 and _names_text(header)
@@ -218,7 +223,7 @@ def _reader(delimiter: str | None) -> SourceForm:
     summary = (
         f"a table ({name}) with column names in the first row: id or PMID, title, abstract or text, journal, year ..."
     )
-    return SourceForm(summary, read, matches)
+    return SourceForm(summary, read, matches, suffixes=suffixes, record_mark=b"\n")
 
 
 def _read_table(file: SourceFile, delimiter: str) -> Iterator[Numbered]:

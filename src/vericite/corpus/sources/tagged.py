@@ -145,7 +145,14 @@ def _matches(file: SourceFile) -> bool:
     return bool(_BEGINS.search(file.opening))
 
 
-NBIB = SourceForm("PubMed's MEDLINE display (.nbib): lines such as 'PMID- 123' and 'AB  - ...'", _read, _matches, True)
+NBIB = SourceForm(
+    "PubMed's MEDLINE display (.nbib): lines such as 'PMID- 123' and 'AB  - ...'",
+    _read,
+    _matches,
+    updates=True,
+    suffixes=(".nbib",),
+    record_mark=b"\nPMID- ",
+)
 
 
 _RIS_TAG = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?\Z")
@@ -241,4 +248,10 @@ def _matches_ris(file: SourceFile) -> bool:
     return bool(_RIS_BEGINS.search(file.opening))
 
 
-RIS = SourceForm("RIS (.ris): records that begin with 'TY  - ' and end with 'ER  - '", _read_ris, _matches_ris)
+RIS = SourceForm(
+    "RIS (.ris): records that begin with 'TY  - ' and end with 'ER  - '",
+    _read_ris,
+    _matches_ris,
+    suffixes=(".ris",),
+    record_mark=b"\nER  -",
+)

@@ -296,10 +296,10 @@ def _matches_text(file: SourceFile) -> bool:
     return file.suffix in TEXT_SUFFIXES and "\x00" not in file.opening and not file.opening.lstrip().startswith("<")
 
 
-TEXT = SourceForm("a plain text (.txt), one document", _read_text, _matches_text)
+TEXT = SourceForm("a plain text (.txt), one document", _read_text, _matches_text, suffixes=(".txt", ".text"))
 
 
-_SUFFIXES = frozenset((".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"))
+_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*\Z")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*\Z")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\Z")
@@ -470,4 +470,4 @@ def _matches(file: SourceFile) -> bool:
     return file.suffix in TEXT_SUFFIXES and bool(_LOOKS_SO.search(file.opening))
 
 
-MARKDOWN = SourceForm("a text in Markdown (.md), one document", _read, _matches)
+MARKDOWN = SourceForm("a text in Markdown (.md), one document", _read, _matches, suffixes=_SUFFIXES)
