@@ -70,7 +70,9 @@ def test_verdicts_are_recognized_by_their_fields(tmp_path):
 def test_a_run_is_recognized_by_its_fields(tmp_path):
     import vericite
 
-    run = vericite.ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?", k=3)
+    source = "Zinc lozenges shortened the common cold by two days."
+    run = vericite.ask("Does zinc shorten the common cold?", [source], judge="lexical")
+    assert run.evidence
     found = items(read_system(lines(tmp_path / "x.jsonl", run.model_dump_json()), {}))[run.question.id]
     assert (found.answer, found.checked) == (run.answer, run.checked)
     assert found.ranked == tuple(hit.document.id for hit in run.evidence)

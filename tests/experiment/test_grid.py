@@ -58,7 +58,7 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def experiment(questions: Path, llm: str | None, sample: int = 8, **more: Any) -> Experiment:
+def experiment(questions: Path, llm: str | None, sample: int = 4, **more: Any) -> Experiment:
     """Twelve cells: three depths, and four ways to judge."""
     plan: dict[str, Any] = {"search": {"corpus": "demo", "by": "bm25", "rerank": "none"}}
     plan |= {"answer": {"llm": llm}} if llm else {}
@@ -117,13 +117,13 @@ def test_shared_work_is_done_once(
     for outcome in outcomes[1:]:
         total = total + outcome.counts
     # Three depths of one search; an answer for each depth; each pair of premise and claim by each judge once.
-    assert (total.searched, total.search_shared) == (8, 11 * 8)
-    assert (total.answered, total.answer_shared) == (3 * 8, 9 * 8)
-    assert len(server.arrivals) == 3 * 8
+    assert (total.searched, total.search_shared) == (4, 11 * 4)
+    assert (total.answered, total.answer_shared) == (3 * 4, 9 * 4)
+    assert len(server.arrivals) == 3 * 4
     assert 0 < total.judged < total.pairs / 3
     assert len(judged) == len(set(judged)) == total.judged
     record = json.loads((grid.folder / EXPERIMENT).read_text())
-    assert record["finished"] and record["cells"]["k 4, judge alce"]["made"]["answer_shared"] == 8
+    assert record["finished"] and record["cells"]["k 4, judge alce"]["made"]["answer_shared"] == 4
     assert record["packages"]["numpy"] and len(record["cells"]) == 12
 
 
@@ -133,7 +133,7 @@ def test_a_finished_experiment_makes_no_calls(questions: Path, server: ScriptedS
     before = len(server.arrivals)
     again = finished(Grid(made, tmp_path / "runs"))
     assert len(server.arrivals) == before
-    assert all(outcome.before == 8 and not outcome.counts.searched for outcome in again)
+    assert all(outcome.before == 4 and not outcome.counts.searched for outcome in again)
 
 
 def test_a_new_cell_reuses_answers(
@@ -193,14 +193,14 @@ def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_pat
 
 def test_a_dry_run_estimates_the_cost_of_the_run(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     file, folder = tmp_path / "e.json", tmp_path / "runs"
-    file.write_text(experiment(questions, server.spec, sample=12).model_dump_json(by_alias=True))
+    file.write_text(experiment(questions, server.spec, sample=8).model_dump_json(by_alias=True))
     command = ("run", str(file), "--to", str(folder))
     assert run_cli(*command, "--first", "3").code == 0
     assert len(server.arrivals) == 9
     printed = run_cli(*command, "--dry-run")
     total = next(line for line in printed.out.splitlines() if line.startswith("all cells"))
     _, _, asked, there, calls, prompt, completion, _ = total.replace(",", "").split(maxsplit=7)
-    assert (asked, there, len(server.arrivals)) == ("144", "36", 9)
+    assert (asked, there, len(server.arrivals)) == ("96", "36", 9)
     assert run_cli(*command).code == 0
     used = Counter[str]()
     for path in folder.glob(f"cells/*/{RUNS}"):
@@ -208,7 +208,7 @@ def test_a_dry_run_estimates_the_cost_of_the_run(run_cli, questions: Path, serve
             spent = run.answer.spent
             assert spent is not None
             used += Counter(calls=spent.calls, prompt=spent.prompt_tokens, completion=spent.completion_tokens)
-    assert int(calls) == used["calls"] == 3 * 9 == len(server.arrivals) - 9
+    assert int(calls) == used["calls"] == 3 * 5 == len(server.arrivals) - 9
     assert float(prompt) == pytest.approx(used["prompt"], rel=0.1)
     assert float(completion) == pytest.approx(used["completion"], rel=0.1)
 
@@ -225,7 +225,7 @@ def test_a_dry_run_makes_no_calls(run_cli, questions: Path, server: ScriptedServ
     assert printed.code == 0, printed.err
     assert not server.arrivals and not (tmp_path / "runs").exists()
     total = next(line for line in printed.out.splitlines() if line.startswith("all cells")).split()
-    assert total[2:5] == ["96", "0", "24"] and float(total[-1]) > 0
+    assert total[2:5] == ["48", "0", "12"] and float(total[-1]) > 0
     assert "guess" in printed.err
     assert estimated_tokens("four") == 1
 
