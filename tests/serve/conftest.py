@@ -37,6 +37,22 @@ class Served:
     def get(self, path: str, **headers: str) -> httpx2.Response:
         return httpx2.get(f"{self.address}{path}", headers=headers, timeout=60)
 
+    @property
+    def judged(self) -> int:
+        """How many pairs were judged."""
+        found = re.search(r"vericite_pairs_judged_total (\d+)", self.get("/metrics").text)
+        assert found
+        return int(found[1])
+
+    def judged_in_the_end(self) -> int:
+        """How many pairs were judged, once no more are."""
+        end, last = time.monotonic() + 30, -1
+        while (now := self.judged) != last:
+            assert time.monotonic() < end, "work goes on"
+            last = now
+            time.sleep(0.5)
+        return now
+
     def events(self, path: str, body: Any) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
         headers = {"accept": "text/event-stream"}

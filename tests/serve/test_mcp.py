@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from pathlib import Path
@@ -108,7 +107,7 @@ def test_the_gate_protects_tools_over_http(guarded):
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
 def test_a_call_over_http_ends_when_its_client_disconnects(server, version: str):
-    before = _judged(server)
+    before = server.judged
     sentences = " ".join(
         f"Cohort {n} of {version} had {n} of {n + 80} adults with pain that zelotrine reduced [1]." for n in range(190)
     )
@@ -130,13 +129,4 @@ def test_a_call_over_http_ends_when_its_client_disconnects(server, version: str)
     while "vericite_requests_in_flight 0" not in server.get("/metrics").text:
         assert time.monotonic() < end
         time.sleep(0.05)
-    pairs = _judged(server)
-    assert pairs - before < 190, "it was not worked for to its end"
-    time.sleep(0.5)
-    assert _judged(server) == pairs
-
-
-def _judged(server: Any) -> int:
-    found = re.search(r"vericite_pairs_judged_total (\d+)", server.get("/metrics").text)
-    assert found
-    return int(found[1])
+    assert server.judged_in_the_end() - before < 190, "it was not worked for to its end"
