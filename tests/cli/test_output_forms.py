@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -181,11 +178,10 @@ def test_an_empty_project_sets_nothing(tmp_path: Path):
         ("vericite check --judge bund", ["bundled"]),
     ],
 )
-def test_the_shell_completes_commands_and_names(typed: str, completed: list[str]):
-    code = "import sys; sys.argv = ['vericite']; from vericite.cli import main; main()"
-    at = str(len(typed.split()) - 1)
-    asked = {"_VERICITE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": at}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout.split() == completed
+def test_the_shell_completes_commands_and_names(
+    run_cli, monkeypatch: pytest.MonkeyPatch, typed: str, completed: list[str]
+):
+    monkeypatch.setenv("_VERICITE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert run_cli().out.split() == completed

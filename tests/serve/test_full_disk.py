@@ -77,7 +77,7 @@ def requests(address: str) -> list[httpx2.Response]:
     ]
 
 
-@pytest.mark.parametrize("state", ["full", "read-only"])
+@pytest.mark.parametrize("state", ["full", pytest.param("read-only", marks=pytest.mark.slow)])
 def test_nothing_is_written_and_no_path_is_revealed(disk: SmallDisk, state: str):
     kept = disk.server.post("/v1/check", {"answer": "It helps.", "documents": [SOURCE]}).json()["run"]
     before = disk.files()

@@ -120,6 +120,7 @@ def test_the_default_kind_of_a_job_is_check():
         parse_job(b'{"kind": "answer", "items": [{}]}')
 
 
+@pytest.mark.slow  # test_failed_jobs.py takes jobs over, and makes damaged results again, in this process
 def test_a_job_continues_after_a_kill_and_repeats_nothing(started):
     server = started()
     source = {"id": "d", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}

@@ -176,6 +176,7 @@ def test_a_process_that_is_killed_is_named_by_its_file(tmp_path: Path):
             list(read())
 
 
+@pytest.mark.slow  # a build that is killed, and a reader that is: test_killed.py and above
 def test_a_command_that_is_killed_leaves_no_process_and_goes_on(tmp_path: Path):
     folder = folder_of_all_kinds(tmp_path / "files", 400)
     command = [sys.executable, "-m", "vericite", "corpus", "build", str(folder), "--to", str(tmp_path / "store")]

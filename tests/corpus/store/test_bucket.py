@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("bucket")
 
 
 def test_a_store_in_a_bucket_is_what_it_would_be_in_a_folder(tmp_path: Path):
-    parts = many(80)
+    parts = many(40)
     build_store(PLACE, parts[:2], batch=25)
     report = build_store(PLACE, parts, batch=25)
     assert report.skipped == ("part 0", "part 1")
