@@ -20,7 +20,8 @@ pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 ANSWER = "Aspirin lowers the risk [1]. It also bleeds [2]. That is all [1]."
 WRITTEN = f"<think>What do they say? It is hard.</think>{ANSWER}"
-QUESTION = {"question": "Does aspirin prevent heart attacks?", "model": "m"}
+PLAN = {"search": {"rerank": "none"}}
+QUESTION = {"question": "Does aspirin prevent heart attacks?", "model": "m", "plan": PLAN}
 
 
 @pytest.fixture(scope="module")
