@@ -78,8 +78,6 @@ def remembering(by: str, protocol: str = "default", judge: str | None = None) ->
 ROWS = (
     Row("learned", "learned"),
     Row("random", "random"),
-    Row("cosine", "cosine"),
-    Row("cosine, tuned", "cosine", tuned=True),
     Row("NLI, one source", "verifier", "vericite"),
     Row("NLI, one source, tuned", "verifier", "vericite", tuned=True),
     Row("verifier", "verifier"),
@@ -230,7 +228,7 @@ def main() -> None:
     step.set_defaults(do=score)
     step = steps.add_parser("together")
     step.add_argument("--cases", type=Path, default=Path(__file__).parent / "cases" / "two_documents.jsonl")
-    step.add_argument("--by", nargs="+", default=("learned", "likeliest", "verifier", "cosine", "random"))
+    step.add_argument("--by", nargs="+", default=("learned", "likeliest", "verifier", "random"))
     step.set_defaults(do=together)
     args = parser.parse_args()
     args.do(args)

@@ -1,7 +1,7 @@
 r"""Articles of several paragraphs, in PolitiCite's form: citations found among the sources of the article itself.
 
     python benchmarks/politicite.py joined EXAMPLES.jsonl --out ARTICLES.json
-    python benchmarks/politicite.py score ARTICLES.json --k 5 10 --by learned verifier likeliest cosine first ceiling
+    python benchmarks/politicite.py score ARTICLES.json --k 5 10 --by learned verifier likeliest first ceiling
     python benchmarks/politicite.py write ARTICLES.json --k 10 --out ANSWERS.jsonl
     python benchmarks/politicite.py written ARTICLES.json NAME=ANSWERS.jsonl ...
     python benchmarks/politicite.py bleu FIRST.json SECOND.json
@@ -344,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     step = steps.add_parser("score")
     step.add_argument("articles", type=Path)
     step.add_argument("--k", type=int, nargs="+", default=(5, 10))
-    step.add_argument("--by", nargs="+", default=("learned", "verifier", "likeliest", "cosine", FIRST, CEILING))
+    step.add_argument("--by", nargs="+", default=("learned", "verifier", "likeliest", FIRST, CEILING))
     step.add_argument("--kept", type=Path, help="a folder for what was found")
     step.add_argument("--most", type=int, help="articles")
     step.set_defaults(do=score)

@@ -27,5 +27,5 @@ def test_a_protocol_of_ones_own_keeps_the_judge_that_was_named_and_the_repair_of
 
 def test_a_function_can_be_called_again_after_its_parts_were_loaded():
     for _ in range(2):
-        answer = vc.attribute("Zinc shortened colds by two days.", ["Zinc shortened colds by two days."], by="cosine")
+        answer = vc.attribute("Zinc shortened colds by two days.", ["Zinc shortened colds by two days."], by="verifier")
         assert answer.answer.text == "Zinc shortened colds by two days [1]."

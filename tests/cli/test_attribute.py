@@ -46,10 +46,10 @@ def test_answers_are_written_in_the_format_of_check(run_cli, tmp_path):
 
 
 def test_json_has_the_scores_of_every_source(run_cli, tmp_path):
-    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", "cosine", "--json")
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", "verifier", "--json")
     found = Attribution.model_validate_json(printed.out)
     assert [len(sentence.scores) for sentence in found.sentences] == [2, 2]
-    assert found.by.startswith("cosine")
+    assert found.by.startswith("verifier")
     assert found.answer.text == "Statins lower LDL [1]. Garlic cures gout."
 
 
@@ -90,7 +90,7 @@ def test_a_text_without_sources_is_refused(run_cli, tmp_path):
     assert "--documents FILE" in printed.err
 
 
-@pytest.mark.parametrize("by", ["nobody", "multi-label", "llm"])
+@pytest.mark.parametrize("by", ["nobody", "head", "llm"])
 def test_an_unusable_attributor_is_refused(run_cli, tmp_path, by: str):
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", by)
     assert printed.code == 2
@@ -98,9 +98,9 @@ def test_an_unusable_attributor_is_refused(run_cli, tmp_path, by: str):
 
 
 def test_missing_weights_are_named(run_cli, tmp_path):
-    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", f"multi-label:{tmp_path}")
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", f"head:{tmp_path}")
     assert printed.code == 3
-    assert "card.json" in printed.err
+    assert "head.json" in printed.err
 
 
 def test_the_input_is_not_overwritten(run_cli, tmp_path):

@@ -171,7 +171,7 @@ def test_trained_head_finds_sources(tmp_path: Path, run_cli: Callable[..., objec
         Document.from_text("a", "Iodine was absorbed in 40 adults."),
         Document.from_text("b", "In a trial, zinc shortened colds by 4 days."),
     ]
-    found = load_attributor(f"multi-label:{out}").attribution("Zinc shortened colds by 4 days.", documents)
+    found = load_attributor(f"head:{out}").attribution("Zinc shortened colds by 4 days.", documents)
     assert found.answer.text == "Zinc shortened colds by 4 days [2]."
     assert found.by.startswith("learned.v1(set-head@")
 
@@ -245,10 +245,10 @@ def test_a_head_of_other_features_is_refused(tmp_path: Path):
     )
     (tmp_path / HEAD).write_text(head.model_dump_json(), encoding="utf-8")
     with pytest.raises(ModelCardError, match=r"set-features\.v0"):
-        load_attributor(f"multi-label:{tmp_path}")
+        load_attributor(f"head:{tmp_path}")
     (tmp_path / HEAD).write_text(head.model_dump_json().replace("v0(a", "v1(a"), encoding="utf-8")
     with pytest.raises(InputError, match="--by verifier"):
-        load_attributor(f"multi-label:{tmp_path}")
+        load_attributor(f"head:{tmp_path}")
     (tmp_path / HEAD).write_text("{}", encoding="utf-8")
     with pytest.raises(ModelCardError, match="expected a head"):
-        load_attributor(f"multi-label:{tmp_path}")
+        load_attributor(f"head:{tmp_path}")

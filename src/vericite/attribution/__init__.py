@@ -13,9 +13,7 @@ from vericite.attribution.learned import Head, LearnedAttributor
 from vericite.attribution.registry import (
     ATTRIBUTORS,
     DEFAULT,
-    CosineAttributor,
     LlmAttributor,
-    MultiLabelAttributor,
     RandomAttributor,
     load_attributor,
 )
@@ -27,12 +25,10 @@ __all__ = [
     "MOST_DOCUMENTS",
     "Attribution",
     "Attributor",
-    "CosineAttributor",
     "Head",
     "LearnedAttributor",
     "LikeliestAttributor",
     "LlmAttributor",
-    "MultiLabelAttributor",
     "RandomAttributor",
     "SentenceSources",
     "SourcesFound",

@@ -133,15 +133,15 @@ def _citing(
 
 
 How = Literal["alone", "likeliest", "kept", "none", "failed"]
-"""alone: each source supports the sentence by itself (multi-label models: by itself or with the others). likeliest:
+"""alone: each source supports the sentence by itself (a head or a decoder: by itself or with the others). likeliest:
 some sources only stand out. kept: the citations were there before. none: nothing supports it. failed: not judged."""
 
 
 class SentenceSources(Record):
     """A sentence and its sources.
 
-    ``scores`` has a number for each document of the answer: a probability of support, a cosine (``cosine``) or a random
-    number (``random``). It is None if the source was not judged, its judgement failed, it contains the sentence word
+    ``scores`` has a number for each document of the answer: a probability of support, or a random number
+    (``random``). It is None if the source was not judged, its judgement failed, it contains the sentence word
     for word, or the judge gives no scores. ``cited`` has the markers of the supporting or outstanding sources.
     ``reasons`` say what failed, was abstained from or left out.
     """

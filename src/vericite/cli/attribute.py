@@ -60,7 +60,7 @@ def attribute(
         str | None,
         typer.Option(
             help="How to find sources: learned (default; with --judge or --protocol: verifier), verifier, "
-            "likeliest, cosine, random, multi-label:FOLDER, hf:FOLDER, llm:MODEL.",
+            "likeliest, random, head:FOLDER, hf:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
     ] = None,

@@ -138,7 +138,7 @@ def attribution(
     r"""Train a head that finds which of several sources support a sentence.
 
     It uses the output of the bundled models, so it needs no extra and no GPU. OUT gets `head.json`, which
-    `vericite attribute --by multi-label:OUT` reads, the features of each example, and `manifest.json`.
+    `vericite attribute --by head:OUT` reads, the features of each example, and `manifest.json`.
 
     With --base, a decoder (a Hugging Face name, a folder or a GGUF file) learns a label for each of five sources by
     LoRA, like MultiAttr; that needs the extra \[train].
