@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 from vericite.disk.files import write_whole
 from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.setting import RENAMED, Setting, parse_assignments
+from vericite.pipeline.setting import Setting, parse_assignments
 from vericite.records import Record, first_problem
 from vericite.retrieve import CANDIDATES, MIN_COVERAGE, MIN_RELEVANCE
 
@@ -473,13 +473,7 @@ class Plan(Record):
             return Plan.model_validate_json(json.dumps(dumped, default=_text_of))
         except ValidationError as error:
             field, problem = first_problem(error, Plan)
-            section, _, name = (field or "").partition(".")
-            new = RENAMED.get(name, "")
-            if new.startswith(f"{section}."):
-                problem, step = "expected its new name", f"Write {new}."
-            else:
-                step = "Correct that field."
-            raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. {step}") from None
+            raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. Correct that field.") from None
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{wanted}{place} values that are not settings: {error}") from None
 

@@ -127,24 +127,11 @@ def _field_named(plan: type[BaseModel], path: str, sections: tuple[str, ...]) ->
 
 
 def unknown_setting(path: str, known: Iterable[str]) -> InputError:
-    """Return the error for an unknown setting: with its new name if there is one, else the section's settings."""
+    """Return the error for an unknown setting, with the section's settings."""
     known = tuple(known)
-    section, name = path.rpartition(".")[::2]
-    new = RENAMED.get(name)
-    if new in known and section in ("", new.partition(".")[0]):
-        return InputError(f"expected the setting {new}; found its old name {path!r}. Write {new}")
+    section = path.rpartition(".")[0]
     near = [other for other in known if other.startswith(f"{section}.")]
     return UnknownNameError("setting", path[:80], near or known)
-
-
-RENAMED = {
-    "answer_at": "answer.min_answer_probability",
-    "best": "search.relevance_top",
-    "context": "answer.contexts",
-    "fewest": "answer.min_shots",
-    "near": "answer.max_similarity",
-}
-"""Former names of settings, for messages about files that still use them."""
 
 
 def parse_value(field: SettingField, text: str) -> Any:
