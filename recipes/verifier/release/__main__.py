@@ -9,6 +9,7 @@ python recipes/verifier/release STEP …, where STEP is one of:
   gate       say whether packed weights may be released
   calibrate  fit their temperature, show risk against coverage
   decide     compare protocols on whole documents
+  parts      measure what reading aids, checks and other parts of the default protocol are worth
   evaluate   print the release table on the reported test sets
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/release
 
-from release import decide, evaluate, exits, gate, score, teach
+from release import decide, evaluate, exits, gate, parts, score, teach
 
 STEPS = {
     "teach": teach.teach_main,
@@ -29,6 +30,7 @@ STEPS = {
     "gate": gate.gate_main,
     "calibrate": gate.calibrate_main,
     "decide": decide.main,
+    "parts": parts.main,
     "evaluate": evaluate.main,
 }
 

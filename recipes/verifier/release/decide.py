@@ -83,7 +83,7 @@ def decide(
     Raises:
         InputError: It holds no labelled documents or pairs.
     """
-    documents = _documents(path)
+    documents = labelled_documents(path)
     if binary:
         documents = [document.model_copy(update={"binary": True}) for document in documents]
     given = path.stem.endswith(SUFFIX)
@@ -106,7 +106,8 @@ def decide(
     return found
 
 
-def _documents(path: Path) -> list[LabelledDocument]:
+def labelled_documents(path: Path) -> list[LabelledDocument]:
+    """A file's documents, or its pairs as documents of one sentence."""
     held = read_documents(path) if path.stem.endswith(SUFFIX) else [_as_document(pair) for pair in read_pairs(path)]
     if not held:
         raise InputError(f"expected labelled documents or pairs in {path}; found none")
@@ -237,7 +238,7 @@ def _rows(told: argparse.Namespace) -> list[Decided]:
     protocols = told.protocol or PROTOCOLS
     if told.others and not told.sentences:
         raise InputError("expected --sentences beside --others; found none. Say how long documents are to be.")
-    others = _documents(told.others) if told.others else None
+    others = labelled_documents(told.others) if told.others else None
     rows: list[Decided] = []
     for path in paths:
         rows += decide(judge, path, protocols, rival, told.sentences, told.binary, others)

@@ -109,7 +109,7 @@ def document_probabilities(scorer: Scorer, documents: Sequence[LabelledDocument]
     return np.array(found)
 
 
-_COLUMN = {"supported": ENTAILS, "contradicted": CONTRADICTS, "irrelevant": NEUTRAL}
+COLUMN = {"supported": ENTAILS, "contradicted": CONTRADICTS, "irrelevant": NEUTRAL}
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def verdicts(
         given: Take the sentences as they are given; else split the documents again, as for a user.
     """
     chosen = replace(get_protocol(protocol), judge=judge)
-    verifier = Verifier(replace(chosen, premise=_as_given(chosen.premise)) if given else chosen)
+    verifier = Verifier(replace(chosen, premise=as_given(chosen.premise)) if given else chosen)
     columns: list[int] = []
     sureness: list[float] = []
     evidence: list[tuple[int, ...]] = []
@@ -202,14 +202,15 @@ def verdicts(
         found = checked.verdicts[0] if checked.verdicts else None
         decided = found is not None and not found.abstained
         undecided += not decided
-        columns.append(_COLUMN[found.label] if found and decided else NEUTRAL)
+        columns.append(COLUMN[found.label] if found and decided else NEUTRAL)
         sureness.append(_sure(found))
         spans = found.evidence if found and decided else ()
         evidence.append(tuple(span.sentence_index for span in spans if span.sentence_index is not None))
     return Verdicts(np.array(columns, dtype=np.int64), np.array(sureness), undecided, tuple(evidence))
 
 
-def _as_given(plan: PremisePlan) -> PremisePlan:
+def as_given(plan: PremisePlan) -> PremisePlan:
+    """The same plan over the sentences as they are given."""
     if isinstance(plan, Assembly):
         return GivenAssembly(**vars(plan))
     if isinstance(plan, Windows) and plan.size == 1:

@@ -5,7 +5,7 @@ A check only looks for conflict. Finding none does not mean that the source supp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from vericite.verify.checks.changes import change_findings
 from vericite.verify.checks.direction import direction_findings, group_findings, opposite_findings
@@ -13,35 +13,31 @@ from vericite.verify.checks.frequency import frequency_findings
 from vericite.verify.checks.numbers import number_findings, significance_findings
 from vericite.verify.checks.words import Finding, Kind, plain
 
-__all__ = ["Finding", "Kind", "findings"]
+__all__ = ["CHECKS", "Finding", "Kind", "findings"]
 
 
-def findings(claim: str, source: str) -> list[Finding]:
-    """Return the conflicts of a claim with its source.
+CHECKS: dict[str, Callable[[str, str], Iterator[Finding]]] = {
+    "number": number_findings,
+    "frequency": frequency_findings,
+    "change": change_findings,
+    "significance": significance_findings,
+    "direction": direction_findings,
+    "opposite": opposite_findings,
+    "group": group_findings,
+}
+"""Checks by name."""
+
+
+def findings(claim: str, source: str, checks: Collection[str] = CHECKS.keys()) -> list[Finding]:
+    """Return the conflicts of a claim with its source, at most one of each kind.
 
     Accepts any two strings. The result is deterministic, and a claim that is copied from its source has no conflicts.
     """
     claim, source = plain(claim), plain(source)
     if " ".join(claim.split()).rstrip(".") in " ".join(source.split()):
         return []
-    return list(_found(claim, source))
-
-
-_CHECKS = (
-    number_findings,
-    frequency_findings,
-    change_findings,
-    significance_findings,
-    direction_findings,
-    opposite_findings,
-    group_findings,
-)
-
-
-def _found(claim: str, source: str) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for check in _CHECKS:
-        for finding in check(claim, source):
-            if finding.kind not in seen:
-                seen.add(finding.kind)
-                yield finding
+    found: dict[str, Finding] = {}
+    for name, check in CHECKS.items():
+        for finding in check(claim, source) if name in checks else ():
+            found.setdefault(finding.kind, finding)
+    return list(found.values())
