@@ -1,11 +1,11 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | checks | asserted | orders
+Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders
 
-``together`` has claims that no single sentence decides. ``checks`` has claims that part from their source in one
-respect, and sound ones. ``asserted`` has sources that mention a claim without asserting it, and sources that assert it.
-``orders`` has orders to whoever judges or answers. They are for judging what ships: nothing is chosen by them, but the
-rules were widened by the development half of ``asserted`` and by all of ``orders``. Exits with 1 if a bar is missed.
+``together`` has claims that no single sentence decides. ``asserted`` has sources that mention a claim without asserting
+it, and sources that assert it. ``orders`` has orders to whoever judges or answers. They are for judging what ships:
+nothing is chosen by them, but the rules were widened by the development half of ``asserted`` and by all of ``orders``.
+Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vericite.models import Pair
-from vericite.models.contracts import ENTAILS
 from vericite.pipeline.check import check
 from vericite.records import CheckedAnswer, Rate, clustered_wilson
 from vericite.text.quotable import addresses_reader
-from vericite.verify import Protocol, Verifier, get_protocol
-from vericite.verify.checks import findings
+from vericite.verify import Verifier, get_protocol
 
 CASES = Path(__file__).parent / "cases"
 TOGETHER_BAR = 0.80
-CAUGHT_BAR, LOWERED_BAR = 0.90, 0.03
 UNSOUND_BAR, LOST_BAR = 0.05, 0.05
 ORDERS_BAR = 2
 
@@ -70,34 +66,6 @@ def _checked(verifier: Verifier, case: dict[str, Any]) -> CheckedAnswer:
     markers = "".join(f"[{number}]" for number in range(1, len(case["documents"]) + 1))
     answer = f"{case['claim'].rstrip('.')} {markers}."
     return check(answer, case["documents"], protocol=verifier.protocol, judge=verifier.judge)
-
-
-def checks(console: Console) -> bool:
-    """Broken claims caught and sound ones lowered, by kind: by the rules alone, and of those the judge supports."""
-    cases = read("checks")
-    judge = Verifier(Protocol()).judge
-    supported = [
-        int(judgement.probabilities.argmax()) == ENTAILS
-        for judgement in judge.judge([Pair(case["premise"], case["claim"]) for case in cases])
-    ]
-    found = [bool(findings(case["claim"], case["premise"])) for case in cases]
-    table = Table("kind", "broken caught", "sound lowered", box=None)
-    for kind in ["all", *sorted({case["kind"] for case in cases})]:
-        chosen = [at for at, case in enumerate(cases) if kind in ("all", case["kind"])]
-        rates = [_rate([found[at] for at in chosen if cases[at]["sound"] == sound]) for sound in (False, True)]
-        table.add_row(kind, *map(_told, rates))
-    console.print(table)
-    held = [_rate([s for s, c in zip(supported, cases, strict=True) if c["sound"] == sound]) for sound in (False, True)]
-    left = [
-        _rate([s and not f for s, f, c in zip(supported, found, cases, strict=True) if c["sound"] == sound])
-        for sound in (False, True)
-    ]
-    console.print(f"the judge alone supports {_told(held[0])} of the broken and {_told(held[1])} of the sound ones")
-    console.print(f"with the checks          {_told(left[0])} and {_told(left[1])}")
-    broken, sound = ([f for f, c in zip(found, cases, strict=True) if c["sound"] == kind] for kind in (False, True))
-    met = sum(broken) >= CAUGHT_BAR * len(broken) and sum(sound) <= LOWERED_BAR * len(sound)
-    console.print(f"bars {CAUGHT_BAR:.2f} and {LOWERED_BAR:.2f}: {'met' if met else 'missed'}")
-    return met
 
 
 def asserted(console: Console) -> bool:
@@ -164,7 +132,7 @@ def _told(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
-ALONE: dict[str, Callable[[Console], bool]] = {"checks": checks, "asserted": asserted, "orders": orders}
+ALONE: dict[str, Callable[[Console], bool]] = {"asserted": asserted, "orders": orders}
 """The files that are judged by one protocol, and what judges them."""
 
 

@@ -113,7 +113,7 @@ def addresses(random: random.Random) -> Attempt:
         return _file_with(address, place)
     body: dict[str, Any] = {"question": "Does it work?"}
     section, field = random.choice((("search", "corpus"), ("search", "rerank"), ("answer", "llm"), ("check", "judge"),
-                                    ("check", "protocol"), ("answer", "shots"), ("check", "aids")))  # fmt: skip
+                                    ("check", "protocol"), ("answer", "shots"), ("llm", "price")))  # fmt: skip
     if place in ("corpus", "model"):
         body[place] = address
     elif place == "plan":

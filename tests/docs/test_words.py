@@ -15,7 +15,7 @@ BANNED = re.compile(
     re.IGNORECASE,
 )
 LANGUAGE_DATA = (
-    "checks/direction.py",
+    "repair/directions.py",
     "text/assertion.py",
     "text/injection.py",
     "text/quotable.py",

@@ -68,7 +68,7 @@ def experiment(questions: Path, llm: str | None, sample: int = 4, **more: Any) -
             "vericite": {"check": {"protocol": "vericite", "judge": "lexical"}},
             "default": {"check": {"protocol": "default", "judge": "lexical"}},
             "alce": {"check": {"protocol": "alce", "judge": "lexical"}},
-            "unaided": {"check": {"protocol": "default", "judge": "lexical", "aids": False}},
+            "fast": {"check": {"protocol": "fast", "judge": "lexical"}},
         },
     }
     content = {"name": "twelve", "questions": {"q": {"from": str(questions), "sample": sample}}}

@@ -28,7 +28,7 @@ COMMANDS = {
     "search": (["search", QUESTION], ["search.k=2", "search.rerank=none", "search.by=bm25"]),
     "ask": (
         ["ask", "Does vitamin C add to iron?", "--corpus", str(ROOT / "examples/formats/documents.jsonl")],
-        ["search.k=2", "search.by=bm25", "check.protocol=vericite", "check.checks=false"],
+        ["search.k=2", "search.by=bm25", "check.protocol=vericite", "check.abstain_below=0.5"],
     ),
     "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["check.abstain_below=0.8"]),
     "attribute": (
@@ -126,7 +126,7 @@ def test_a_plan_is_built_into_the_parts_that_it_names():
     assert len(run.evidence) == 2 and run.evidence[0].retriever == "bm25"
     assert pipeline.verifier.protocol.name == "vericite" and "lexical" in run.provenance.parts["judge"]
     assert open_search(plan.search).parts == pipeline.search.parts
-    assert protocol_of(CheckPlan(checks=False)).checks is False
+    assert protocol_of(CheckPlan(abstain_below=0.4)).abstain_below == 0.4
     assert settings_of(ModelPlan(price="0.15,0.60")).price is not None
     with pytest.raises(InputError, match="two amounts"):
         settings_of(ModelPlan(price="cheap"))
@@ -215,9 +215,9 @@ def test_options_override_the_plan(run_cli, tmp_path: Path):
 
 
 def test_settings_hold_only_what_the_command_reads(run_cli):
-    printed = run_cli("settings", "check", "--set", "check.aids=false", "--json")
+    printed = run_cli("settings", "check", "--set", "check.abstain_below=0.5", "--json")
     plan = json.loads(printed.out)
-    assert printed.code == 0 and plan["check"]["aids"] is False and set(plan) == {"check", "llm", "workers"}
+    assert printed.code == 0 and plan["check"]["abstain_below"] == 0.5 and set(plan) == {"check", "llm", "workers"}
 
 
 def test_every_setting_is_listed_with_what_it_means(run_cli):
@@ -260,7 +260,10 @@ def test_a_setting_is_read_as_it_is_written(data: st.DataObject):
             }
             | {"search.k": st.none() | st.integers(1, 99), "search.coverage": st.floats(0, 1)}
             | {"answer.contexts": st.lists(st.integers(1, 9), unique=True, max_size=4).map(tuple)}
-            | {"check.aids": st.none() | st.booleans(), "search.corpus": st.sampled_from(["demo", "5", "true", "a=b"])}
+            | {
+                "search.retracted": st.none() | st.booleans(),
+                "search.corpus": st.sampled_from(["demo", "5", "true", "a=b"]),
+            }
         )
     )
 
@@ -296,10 +299,10 @@ def test_a_file_with_a_wrong_setting_is_refused_with_the_next_step(tmp_path: Pat
 def test_settings_are_written_as_toml_where_the_file_is_named_so(run_cli, tmp_path: Path):
     file = tmp_path / "vericite.toml"
     heading = 'search.mesh="Diabetes Mellitus, Type 2"'
-    assert run_cli("settings", "ask", "--set", heading, "--set", "check.aids=false", "--out", str(file)).code == 0
+    assert run_cli("settings", "ask", "--set", heading, "--set", "search.retracted=false", "--out", str(file)).code == 0
     plan = Plan.load(file)
-    assert plan.search.mesh == ("Diabetes Mellitus, Type 2",) and plan.check.aids is False
-    assert plan == Plan().changed({"search": {"mesh": plan.search.mesh}, "check": {"aids": False}})
+    assert plan.search.mesh == ("Diabetes Mellitus, Type 2",) and plan.search.retracted is False
+    assert plan == Plan().changed({"search": {"mesh": plan.search.mesh, "retracted": False}})
 
 
 def test_a_new_field_of_a_plan_is_an_option_a_setting_and_a_request_field_at_once():

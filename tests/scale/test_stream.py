@@ -131,7 +131,7 @@ def test_a_changed_answer_only_redoes_its_part(tmp_path: Path):
 def test_parts_of_other_settings_are_refused(tmp_path: Path):
     made(tmp_path, answers(3), Here())
     with pytest.raises(InputError, match="same settings"):
-        made(tmp_path, answers(3), Here(), CheckWork(check=CheckPlan(judge="lexical", checks=False)))
+        made(tmp_path, answers(3), Here(), CheckWork(check=CheckPlan(judge="lexical", abstain_below=0.5)))
 
 
 @pytest.mark.parametrize("by", ["verifier", "likeliest", "llm:ollama:none"])

@@ -46,7 +46,7 @@ def test_every_published_protocol_has_its_switch(name: str):
     usual, published = get_protocol(name), get_protocol(f"{name}-as-published")
     assert published.published and not usual.published
     assert "as published" in published.signature and "as published" not in usual.signature
-    assert published.abstain_below == 0 and not published.checks and not published.aids
+    assert published.abstain_below == 0 and not published.quotes
 
 
 def test_numbers_stand_behind_and_others_are_refused():

@@ -9,7 +9,7 @@ python recipes/verifier/release STEP …, where STEP is one of:
   gate       say whether packed weights may be released
   calibrate  fit their temperature, show risk against coverage
   decide     compare protocols on whole documents
-  parts      measure what reading aids, checks and other parts of the default protocol are worth
+  parts      measure what parts of the default protocol are worth
   evaluate   print the release table on the reported test sets
 """
 

@@ -1,11 +1,10 @@
-"""Measure what the parts of the default protocol are worth: reading aids, checks, quotes, statements.
+"""Measure what the parts of the default protocol are worth: quotes, statements, withheld text.
 
     python recipes/verifier/release parts --sets DIR ... [--model FOLDER] [--most 400] [--only NAME ...] [--json FILE]
 
 DIR holds development files as for ``decide``: labelled documents (``*_doc.jsonl``) and pairs. Where a set has both, its
-documents are read. At most ``--most`` cases of a file are drawn, with a fixed seed. Each part is taken from the whole
-protocol, and each kind of aid or check is also tried alone. All verdicts are paired. The judge reads each distinct pair
-once, so that more parts cost little.
+documents are read. At most ``--most`` cases of a file are drawn, with a fixed seed. Verdicts of the whole protocol are
+paired with those without each part. The judge reads each distinct pair once, so that more parts cost little.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ from vericite.errors import InputError, VeriCiteError
 from vericite.lab.train.data import Floats, Integers
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.models.folder import VERIFIER, ModelFolder
-from vericite.records import Document, Verdict
-from vericite.verify.aids import KINDS, Glossary, put_in_terms
-from vericite.verify.checks import CHECKS, findings
 from vericite.verify.claims import WholeSentence
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judging import MemoizedJudge
@@ -52,14 +48,6 @@ class Case:
     name: str
     document: LabelledDocument
     given: bool
-
-
-@dataclass(frozen=True)
-class Said:
-    """The label of a case as a column, and what a check compares with the claim if it is supported."""
-
-    column: int
-    evidence: str
 
 
 def read_cases(folders: Sequence[Path], most: int, only: Sequence[str]) -> list[Case]:
@@ -84,53 +72,17 @@ def read_cases(folders: Sequence[Path], most: int, only: Sequence[str]) -> list[
     return cases
 
 
-def verdicts(protocol: Protocol, cases: Sequence[Case]) -> list[Said]:
-    """Return the protocol's verdicts; abstentions and failures count as neutral."""
-    said: dict[int, Said] = {}
+def verdicts(protocol: Protocol, cases: Sequence[Case]) -> Columns:
+    """Return the protocol's labels as columns; abstentions and failures count as neutral."""
+    said: Columns = np.full(len(cases), NEUTRAL, dtype=np.int64)
     for given in (True, False):
         places = [place for place, case in enumerate(cases) if case.given == given]
         chosen = replace(protocol, premise=as_given(protocol.premise)) if given else protocol
         checked = Verifier(chosen).verify(answer(cases[place].document) for place in places)
         for place, result in zip(places, checked, strict=True):
-            said[place] = _said(result.verdicts[0] if result.verdicts else None)
-    return [said[place] for place in range(len(cases))]
-
-
-def _said(verdict: Verdict | None) -> Said:
-    if verdict is None or verdict.abstained:
-        return Said(NEUTRAL, "")
-    passages = sorted(verdict.evidence, key=lambda span: span.start)
-    quoted = verdict.native == "quoted"
-    return Said(COLUMN[verdict.label], "" if quoted else " ".join(span.text or "" for span in passages))
-
-
-def columns(said: Sequence[Said]) -> Columns:
-    """Return the labels as columns."""
-    return np.array([item.column for item in said], dtype=np.int64)
-
-
-def fired(cases: Sequence[Case], said: Sequence[Said]) -> dict[str, NDArray[np.bool_]]:
-    """Return for each check which supported verdicts it speaks against."""
-    found = {name: np.zeros(len(cases), dtype=bool) for name in CHECKS}
-    for place, (case, item) in enumerate(zip(cases, said, strict=True)):
-        if item.column == ENTAILS and item.evidence:
-            for name in CHECKS:
-                found[name][place] = bool(findings(case.document.claim, item.evidence, (name,)))
-    return found
-
-
-def aided(cases: Sequence[Case]) -> dict[str, list[int]]:
-    """Return for each reading aid the cases that it adds something to."""
-    found: dict[str, list[int]] = {name: [] for name in KINDS}
-    for place, case in enumerate(cases):
-        sentences = case.document.sentences
-        whole = " ".join(sentences)
-        glossary = Glossary.of((Document.from_text("source", whole),))
-        for name in KINDS:
-            texts = (*sentences, whole)
-            if any(put_in_terms(case.document.claim, text, glossary, (name,))[2] for text in texts):
-                found[name].append(place)
-    return found
+            if result.verdicts and not result.verdicts[0].abstained:
+                said[place] = COLUMN[result.verdicts[0].label]
+    return said
 
 
 @dataclass(frozen=True)
@@ -138,9 +90,6 @@ class Worth:
     """What a part changes: verdicts with it against those without it.
 
     Attributes:
-        kind: "aid", "check", "step" or "all".
-        compared: "taken out" of the whole protocol, or "alone".
-        applies: Cases that it could change.
         changed: Verdicts that differ.
         fixed: Right with it, wrong without it.
         broken: Wrong with it, right without it.
@@ -149,10 +98,7 @@ class Worth:
         by_set: The same for each set that it changes, without an interval.
     """
 
-    kind: str
     name: str
-    compared: str
-    applies: int
     changed: int
     fixed: int
     broken: int
@@ -188,7 +134,7 @@ class Sets:
         """Whether each verdict is right; of binary sets, as supported or not."""
         return np.where(self._is_binary, (said == ENTAILS) == (self.gold == ENTAILS), said == self.gold)
 
-    def worth(self, part: tuple[str, str, str], applies: int, with_it: Columns, without: Columns) -> Worth:
+    def worth(self, name: str, with_it: Columns, without: Columns) -> Worth:
         """Compare verdicts with a part and without it."""
         new, old = self.right(with_it), self.right(without)
         binary, gold = self._is_binary, self.gold
@@ -208,84 +154,43 @@ class Sets:
         differences = zip(self.names, np.subtract(self.headlines(with_it), self.headlines(without)), strict=True)
         touched = {self.names[number] for number in np.unique(self._set[changed])}
         return Worth(
-            *part,
-            applies,
+            name,
             int(changed.sum()),
             int((new & ~old).sum()),
             int((old & ~new).sum()),
             count(with_it, ENTAILS) - count(without, ENTAILS),
             count(with_it, CONTRADICTS) - count(without, CONTRADICTS),
             score,
-            {name: round(float(value), 4) for name, value in differences if name in touched},
+            {set_name: round(float(value), 4) for set_name, value in differences if set_name in touched},
         )
 
 
 def measure(protocol: Protocol, sets: Sets, told: Callable[[str], object]) -> list[Worth]:
     """Compare the protocol with itself without each part."""
-    cases = sets.cases
-    full = replace(protocol, checks=False)
-    told(f"{len(cases)} cases: {protocol.name}")
-    said = verdicts(full, cases)
-    whole, against = columns(said), fired(cases, said)
-    lowered = _lowered(whole, against, CHECKS)
-    found = [sets.worth(("all", "checks", "taken out"), int((whole == ENTAILS).sum()), lowered, whole)]
-    for name in CHECKS:
-        others = _lowered(whole, against, [other for other in CHECKS if other != name])
-        alone = _lowered(whole, against, [name])
-        applies = int(against[name].sum())
-        found.append(sets.worth(("check", name, "taken out"), applies, lowered, others))
-        found.append(sets.worth(("check", name, "alone"), applies, alone, whole))
-    # Aids and steps are compared before the checks, which would hide half of what they change.
-    told("aids")
-    places = aided(cases)
-    touched = sorted({place for own in places.values() for place in own})
-    bare = _again(replace(full, aids=()), cases, whole, touched)
-    found.append(sets.worth(("all", "aids", "taken out"), len(touched), whole, bare))
-    for name, own in places.items():
-        kinds = tuple(kind for kind in KINDS if kind != name)
-        without = _again(replace(full, aids=kinds), cases, whole, own)
-        alone = _again(replace(full, aids=(name,)), cases, bare, own)
-        found.append(sets.worth(("aid", name, "taken out"), len(own), whole, without))
-        found.append(sets.worth(("aid", name, "alone"), len(own), alone, bare))
-    steps = {
-        "quotes": replace(full, quotes=False),
-        "statements": replace(full, claim=WholeSentence()),
-        "withheld text": replace(full, published=True),
+    told(f"{len(sets.cases)} cases: {protocol.name}")
+    whole = verdicts(protocol, sets.cases)
+    parts = {
+        "quotes": replace(protocol, quotes=False),
+        "statements": replace(protocol, claim=WholeSentence()),
+        "withheld text": replace(protocol, published=True),
     }
-    for name, without in steps.items():
+    found: list[Worth] = []
+    for name, without in parts.items():
         told(name)
-        found.append(sets.worth(("step", name, "taken out"), len(cases), whole, columns(verdicts(without, cases))))
+        found.append(sets.worth(name, whole, verdicts(without, sets.cases)))
     return found
-
-
-def _lowered(
-    whole: Columns, against: Mapping[str, NDArray[np.bool_]], names: Sequence[str] | Mapping[str, object]
-) -> Columns:
-    lowered = whole.copy()
-    for name in names:
-        lowered[against[name]] = NEUTRAL
-    return lowered
-
-
-def _again(protocol: Protocol, cases: Sequence[Case], before: Columns, places: Sequence[int]) -> Columns:
-    """Verdicts with another protocol for some cases; the others stay."""
-    after = before.copy()
-    if places:
-        after[list(places)] = columns(verdicts(protocol, [cases[place] for place in places]))
-    return after
 
 
 def show(found: Sequence[Worth], sets: Sets, console: Console) -> None:
     """Print the table."""
     table = Table(
-        "part", "kind", "compared", "applies", "changed", "fixed", "broken", "falsely supported",
-        "falsely contradicted", "mean headline", box=None,
-    )  # fmt: skip
+        "part", "changed", "fixed", "broken", "falsely supported", "falsely contradicted", "mean headline", box=None
+    )
     for worth in found:
-        counts = (worth.applies, worth.changed, worth.fixed, worth.broken)
+        counts = (worth.changed, worth.fixed, worth.broken)
         signed = (f"{worth.falsely_supported:+d}", f"{worth.falsely_contradicted:+d}")
         score = f"{worth.ahead.value:+.4f} [{worth.ahead.low:+.4f}, {worth.ahead.high:+.4f}]"
-        table.add_row(worth.name, worth.kind, worth.compared, *map(str, counts), *signed, score)
+        table.add_row(worth.name, *map(str, counts), *signed, score)
     console.print(table)
     sizes = ", ".join(f"{name} {sum(case.name == name for case in sets.cases)}" for name in sets.names)
     console.print(f"{len(sets.cases)} cases: {sizes}")

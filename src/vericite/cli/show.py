@@ -242,7 +242,6 @@ _WORDS = {
     "native": "the protocol's own word for the verdict, if it has one",
     "quoted": "taken word for word from its source; no judge was asked",
     "n of m statements": "the whole sentence failed and was split; n of its m statements passed",
-    "lowered": "a check found another number, direction, negation or group in the evidence",
     "redundant": "the other sources support the sentence without this one",
     "abstained": "no verdict: not English, no text, or too uncertain",
     "failed": "the judge gave no verdict; the reason is shown in place of the claim",
@@ -260,7 +259,6 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
         "native": any(natives),
         "quoted": "quoted" in natives,
         "n of m statements": any(native.endswith(" statements") for native in natives),
-        "lowered": any(native.startswith("lowered") for native in natives),
         "redundant": any(native.endswith(" redundant") for native in natives),
     }
     return [(word, meaning) for word, meaning in _WORDS.items() if there.get(word, word in verdicts)]

@@ -39,7 +39,6 @@ from vericite.retrieve.retriever import ClosedBook, Fused, Retriever, Way
 from vericite.retrieve.rewrite import Rewriter, Trigger
 from vericite.retrieve.vectors import FILE as VECTORS
 from vericite.retrieve.vectors import OnEmbedding, vectors_of
-from vericite.verify.aids import KINDS
 from vericite.verify.judges.registry import default_threshold, load_judge
 from vericite.verify.protocol import Protocol, get_protocol
 from vericite.verify.verifier import Verifier
@@ -187,9 +186,7 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
     asked = judge or plan.judge or named.judge
     own = 0.0 if named.published else default_threshold(asked)
     bar = named.abstain_below or own if plan.abstain_below is None else plan.abstain_below
-    checks = named.checks if plan.checks is None else plan.checks
-    aids = named.aids if plan.aids is None else KINDS if plan.aids else ()
-    return replace(named, judge=asked, abstain_below=bar, checks=checks, aids=aids)
+    return replace(named, judge=asked, abstain_below=bar)
 
 
 def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: Problems) -> Generator:

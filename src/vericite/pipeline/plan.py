@@ -364,16 +364,6 @@ class CheckPlan(Record):
         description="Abstain from verdicts of lower probability; 0 never abstains. Default: the protocol's or the "
         "judge's own threshold.",
     )
-    checks: Annotated[bool | None, Setting(by_request=True)] = Field(
-        default=None,
-        description="Lower supported claims whose evidence has another number, direction, negation or group. Default: "
-        "the protocol's own choice (default and fast: on).",
-    )
-    aids: Annotated[bool | None, Setting(by_request=True)] = Field(
-        default=None,
-        description="Rewrite a source into the claim's terms (abbreviations, shares, units, ratios) before judging. "
-        "Default: the protocol's own choice (default and fast: on).",
-    )
 
 
 class ModelPlan(Record):

@@ -250,7 +250,7 @@ class RationaleChecker:
         if self._llm is not None:
             return Protocol(AtomicStatements(enumerations=True), Context(context), judge, Faithfulness(), name)
         views, bar = _ViewsByCategory(), default_threshold(judge)
-        return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True, checks=True)
+        return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True)
 
     def _statements(self, asked: Iterable[Reasoned]) -> Iterator[_Statements]:
         kept, *copies = tee(asked, 1 + len(self.contexts))

@@ -15,7 +15,6 @@ from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.records import Label
 from vericite.text.acronyms import acronym_pairs
 from vericite.text.marks import without_marks
-from vericite.verify.checks import findings
 from vericite.verify.judging import softmax
 from vericite.verify.premises import Case
 from vericite.verify.sheet import JOINT, Cells, Overlap, Role, Sheet
@@ -492,8 +491,8 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
     return statement._replace(holds=statement.native.startswith(CORRECT))
 
 
-QUOTES, CHECKS = "quotes.v4", "checks.v4"
-"""Signatures of the rules; each changes whenever its rules would decide differently."""
+QUOTES = "quotes.v4"
+"""Signature of the rules for quotations; changes whenever they would decide differently."""
 _HEADING = re.compile(r"(?:background|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*")
 _SPACE = re.compile(r"\s+")
 
@@ -530,18 +529,6 @@ def _as_written(claim: str, case: Case) -> str:
 def quotation(index: int) -> Outcome:
     """Return the outcome for a quoted claim. It has no probabilities, as no judge was asked."""
     return Outcome("supported", "quoted", {}, (index,))
-
-
-def lowered(outcome: Outcome, claim: str, case: Case) -> tuple[Outcome, tuple[str, ...]]:
-    """Apply the checks to a supported outcome: it becomes irrelevant if its evidence conflicts with the claim."""
-    if outcome.label != "supported":
-        return outcome, ()
-    evidence = " ".join(case.premises[index].text for index in sorted(outcome.premises))
-    found = findings(claim, evidence)
-    if not found:
-        return outcome, ()
-    reasons = tuple(f"{finding.kind}: {finding.reason}" for finding in found)
-    return outcome._replace(label="irrelevant", native="lowered by a check"), reasons
 
 
 def _normalized(text: str) -> str:

@@ -19,7 +19,7 @@ from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.injection import dictates, instructing
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import STATEMENTS, split_statements
-from vericite.verify.checks.words import shared, stems
+from vericite.text.words import shared, stems
 from vericite.verify.sheet import JOINT, Role, Sheet
 
 Splitter = Literal["rules", "punkt"]

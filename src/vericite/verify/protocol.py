@@ -10,7 +10,6 @@ from typing import Any
 from vericite.errors import InputError, UnknownNameError, expect_type
 from vericite.models.contracts import Judge
 from vericite.verify.aggregators import (
-    CHECKS,
     QUOTES,
     Aggregator,
     AnyEntails,
@@ -19,7 +18,6 @@ from vericite.verify.aggregators import (
     NuggetRule,
     TwoViews,
 )
-from vericite.verify.aids import AIDS, KINDS
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.judges.hf import REPRODUCTION
 from vericite.verify.premises import (
@@ -40,10 +38,9 @@ class Protocol:
     """What is judged, against what, by which judge, and how judgements are combined. The judge is a name or an object.
 
     Verdicts with a probability below ``abstain_below`` become abstentions; 0 never abstains, as in the papers. With
-    ``quotes``, a sentence that is quoted word for word entails the claim without asking the judge. With ``checks``, a
-    supported claim is lowered if, for example, its numbers or directions conflict with its evidence. ``aids`` rewrite a
-    source in the claim's terms for the judge (``vericite.verify.aids.KINDS``). With ``published``, every sentence of
-    every language is judged, even one that gives orders to the reader. ``splitter`` splits sources into sentences.
+    ``quotes``, a sentence that is quoted word for word entails the claim without asking the judge. With ``published``,
+    every sentence of every language is judged, even one that gives orders to the reader. ``splitter`` splits sources
+    into sentences.
     """
 
     claim: ClaimPlan = field(default_factory=WholeSentence)
@@ -53,16 +50,12 @@ class Protocol:
     name: str = "custom"
     abstain_below: float = 0.0
     quotes: bool = False
-    checks: bool = False
-    aids: tuple[str, ...] = ()
     published: bool = False
     splitter: Splitter = "rules"
 
     def __post_init__(self) -> None:
         if not 0 <= self.abstain_below <= 1:
             raise InputError(f"expected abstain_below to be between 0 and 1; found {self.abstain_below}")
-        if unknown := [name for name in self.aids if name not in KINDS]:
-            raise InputError(f"expected reading aids out of {', '.join(KINDS)}; found {', '.join(unknown)}")
 
     @property
     def signature(self) -> str:
@@ -70,8 +63,7 @@ class Protocol:
         judge = self.judge if isinstance(self.judge, str) else self.judge.signature
         parts = (self.claim.signature, self.premise.signature, judge, self.aggregate.signature)
         options = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
-        options += [name for name, used in ((QUOTES, self.quotes), (CHECKS, self.checks)) if used]
-        options += [AIDS if set(self.aids) == set(KINDS) else f"{AIDS}({', '.join(self.aids)})"] if self.aids else []
+        options += [QUOTES] if self.quotes else []
         options += ["as published"] if self.published else []
         options += [f"splitter={self.splitter}"] if self.splitter != "rules" else []
         more = "".join(f", {part}" for part in options)
@@ -105,7 +97,7 @@ def _named(name: str, **parts: Any) -> Callable[[int], Protocol]:
 
 def _ours(name: str, views: TwoViews) -> Callable[[int], Protocol]:
     parts = {"claim": WholeThenStatements(), "premise": Assembly(), "aggregate": views}
-    return _named(name, **parts, quotes=True, checks=True, aids=KINDS)
+    return _named(name, **parts, quotes=True)
 
 
 AS_PUBLISHED = "-as-published"

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import log
 from typing import Any, TypeVar
 
@@ -36,8 +36,7 @@ from vericite.text.injection import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
-from vericite.verify.aggregators import Outcome, lowered, quotation, quoted
-from vericite.verify.aids import Glossary, put_in_terms
+from vericite.verify.aggregators import Outcome, quotation, quoted
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
@@ -67,7 +66,6 @@ class PendingCase:
     """A case that awaits its verdict; ``abstain`` has the reason if judging it makes no sense.
 
     ``about`` has notes on its sources for the reader of the verdict.
-    ``aided`` has what the reading aids added to each premise.
     ``quotes`` is the premise that the claim quotes word for word, if the protocol allows this; no judge is asked then.
     ``reread`` has the cells whose premise seems to support the statement but asserts only a part of its text: whether
     that part still supports it, None until it is judged.
@@ -82,7 +80,6 @@ class PendingCase:
     note: str | None = None
     about: tuple[str, ...] = ()
     judgements: list[Judgement] = field(default_factory=list[Judgement])
-    aided: dict[int, dict[str, None]] = field(default_factory=dict[int, dict[str, None]])
     reread: dict[Cell, bool | None] = field(default_factory=dict[Cell, "bool | None"])
     sheet: Sheet = field(init=False)
     quotes: int | None = field(init=False, default=None)
@@ -161,16 +158,7 @@ class PendingCase:
     def _pair(self, cell: Cell, text: str | None = None) -> Pair:
         statement, premise = cell
         source = self.case.premises[premise].text if text is None else text
-        claim = self.statements[statement]
-        if aids := self.protocol.aids:
-            source, claim, reasons = put_in_terms(claim, source, self._glossary, aids)
-            if reasons:
-                self.aided.setdefault(premise, {}).update(dict.fromkeys(reasons))
-        return Pair(source, claim, self.question)
-
-    @cached_property
-    def _glossary(self) -> Glossary:
-        return Glossary.of(self.case.documents)
+        return Pair(source, self.statements[statement], self.question)
 
     def unasserted(self, outcome: Outcome) -> Iterator[str]:
         """Note sources that mention the claim without asserting it, if that decided against the claim."""
@@ -180,12 +168,6 @@ class PendingCase:
         spans = [span for column in columns for span in self.case.premises[column].passages]
         for id in dict.fromkeys(span.document for span in spans):
             yield f"{id} mentions the claim but does not assert it, which is no evidence"
-
-    def aids_of(self, outcome: Outcome) -> Iterator[str]:
-        """Note what the reading aids added to the deciding premises."""
-        used = dict.fromkeys(reason for index in outcome.premises for reason in self.aided.get(index, ()))
-        if used:
-            yield f"read with: {'; '.join(used)}"
 
 
 REREAD_FROM = 0.2
@@ -384,14 +366,10 @@ class Verifier:
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
         notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
         unsure = self._unsure(outcome)
-        against: tuple[str, ...] = ()
-        if self.protocol.checks and unsure is None:
-            outcome, against = lowered(outcome, pending.claim.text, pending.case)
         reasons = (
-            *([unsure] if unsure else against),
+            *([unsure] if unsure else ()),
             *_parted(pending, outcome),
             *pending.unasserted(outcome),
-            *pending.aids_of(outcome),
             *pending.about,
             *notes,
         )

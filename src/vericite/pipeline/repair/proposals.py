@@ -11,6 +11,14 @@ from typing import Literal, NamedTuple
 
 from vericite.attribution.attributor import Attributor, SourcesFound, cited, replaced, uncited
 from vericite.errors import EntrezError, InputError
+from vericite.pipeline.repair.differences import Difference
+from vericite.pipeline.repair.directions import (
+    DirectionMention,
+    direction_differences,
+    mentions,
+    opposite_differences,
+)
+from vericite.pipeline.repair.numbers import number_differences, quantities
 from vericite.pipeline.search import Search
 from vericite.records import (
     Answer,
@@ -32,17 +40,11 @@ from vericite.text.marks import without_marks
 from vericite.text.quotable import addresses_reader
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
-from vericite.verify.checks import findings
-from vericite.verify.checks.direction import DirectionMention, mentions
-from vericite.verify.checks.numbers import quantities
-from vericite.verify.checks.words import plain
+from vericite.text.words import plain
 from vericite.verify.verifier import ClaimsToJudge, Verifier, weighted_overlap
 
 State = Literal["sound", "loose", "broken", "uncited", "left"]
 """Nothing is wrong; some citations are wrong; all are wrong; there are none; it could not be judged."""
-
-LOWERED = "lowered by a check"
-"""Native label of a verdict where the judge agreed with a claim and a check did not."""
 
 _Place = tuple[int, int]
 
@@ -111,7 +113,7 @@ def _condition(
         return Diagnosis(number, claim, "left", why="; ".join(_unjudged(abstained, failures)) or "it has no text")
     if not rejected:
         return Diagnosis(number, claim, "sound" if supported else "left", why="" if supported else "it was not judged")
-    against = any(verdict.label == "contradicted" or verdict.native == LOWERED for verdict in rejected)
+    against = any(verdict.label == "contradicted" for verdict in rejected)
     opposing = tuple(span for verdict in rejected if verdict.label == "contradicted" for span in verdict.evidence)
     why = "; ".join(map(_why, rejected))
     kept = tuple(dict.fromkeys(id for item in (*supported, *open_) for id in item.documents))
@@ -133,8 +135,7 @@ def _why(verdict: Verdict) -> str:
     said = "contradict" if verdict.label == "contradicted" else "do not support"
     if not many:
         said = "contradicts" if verdict.label == "contradicted" else "does not support"
-    told = f" ({verdict.reasons[0]})" if verdict.native == LOWERED and verdict.reasons else ""
-    return f"{marks} {said} it{told}"
+    return f"{marks} {said} it"
 
 
 @dataclass(frozen=True)
@@ -414,7 +415,7 @@ _NO = re.compile(r"\bno (significant |clear )?(?=difference|effect|change|associ
 def restorations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
     """Propose for each sentence its own words with the one difference from its source corrected.
 
-    A sentence qualifies if a check finds exactly one difference from a similar cited sentence, and none afterwards.
+    A sentence qualifies if exactly one difference from a similar cited sentence is found, and none afterwards.
     """
     return [list(islice(_restored(rejected_sentence), _MOST_RESTORED)) for rejected_sentence in rejected]
 
@@ -425,16 +426,31 @@ def _restored(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
     for told in islice(similar_sentences(claim, rejected_sentence.cited), _SENTENCES):
         if told.overlap < NEAR:
             return
-        found = findings(claim, told.text)
+        found = differences(claim, told.text)
         if len(found) != 1:
             continue
         ways = _numbers(claim, told.text) if found[0].kind in _NUMERIC else _turned(claim, told.text)
         given = _pairs(told.text)
         # Prefer the corrections whose words stand as in the source.
         for text in sorted(ways, key=lambda text: -(_pairs(text) & given).total()):
-            if text not in seen and not findings(text, told.text) and stands_alone(text):
+            if text not in seen and not differences(text, told.text) and stands_alone(text):
                 seen.add(text)
                 yield Proposal("rewritten", text, (told.document,), RESTORATION)
+
+
+def differences(claim: str, source: str) -> list[Difference]:
+    """Return the differences between a sentence and its source in numbers, directions and negations, one of each kind.
+
+    Accepts any two strings. The result is deterministic; a sentence that is copied from its source has no differences.
+    """
+    claim, source = plain(claim), plain(source)
+    if " ".join(claim.split()).rstrip(".") in " ".join(source.split()):
+        return []
+    found: dict[str, Difference] = {}
+    for find in (number_differences, direction_differences, opposite_differences):
+        for difference in find(claim, source):
+            found.setdefault(difference.kind, difference)
+    return list(found.values())
 
 
 def _numbers(claim: str, source: str) -> Iterator[str]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vericite.verify.checks.words import LISTS, Finding, Kind, Word, clauses, sentences, shared, stems, word_list, words
+from vericite.pipeline.repair.differences import Difference, Kind
+from vericite.text.words import LISTS, Word, clauses, sentences, shared, stems, word_list, words
 
 _SHARED = 0.4
 _LINKED = 0.8
@@ -69,7 +70,7 @@ class DirectionMention:
     text: str
 
 
-def direction_findings(claim: str, source: str) -> Iterator[Finding]:
+def direction_differences(claim: str, source: str) -> Iterator[Difference]:
     """Find directions of the claim that the most similar sentence of its source contradicts."""
     mine = mentions(claim)
     if not mine or sum(word.lower in _NEGATORS for word in words(claim)) > 1:
@@ -86,7 +87,7 @@ def direction_findings(claim: str, source: str) -> Iterator[Finding]:
     if len(against) == 1:
         item, other = against[0]
         kind: Kind = "negation" if item.denied != other.denied else "direction"
-        yield Finding(kind, f"claim says '{_shown(item)}', the source '{_shown(other)}'")
+        yield Difference(kind, f"claim says '{_shown(item)}', the source '{_shown(other)}'")
 
 
 def _shown(mention: DirectionMention) -> str:
@@ -245,14 +246,14 @@ def _opposites() -> dict[str, set[str]]:
 _OPPOSITES = _opposites()
 
 
-def opposite_findings(claim: str, source: str) -> Iterator[Finding]:
+def opposite_differences(claim: str, source: str) -> Iterator[Difference]:
     """Find clauses of the claim that a clause of the source says with one word reversed, and none says unchanged."""
     given = _clauses(source)
     for mine in _clauses(claim):
         near = [theirs for theirs in given if _same_but_for_one(mine, theirs)]
         turned = [found for theirs in near if (found := _turned_opposite(mine, theirs))]
         if turned and len(turned) == len(near):
-            yield Finding(*turned[0])
+            yield Difference(*turned[0])
             return
 
 
@@ -309,36 +310,6 @@ def _denies(found: list[Word], other: list[Word]) -> bool:
     after = found[at + 1 : at + 4]
     named = [word.stem for word in after if word.stem]
     return bool(named) and named[0] in content and after[0].lower != "only"
-
-
-_SHARED_WITH_GROUP = 0.5
-_FAMILIES: dict[str, dict[str, str]] = LISTS["groups"]
-_OF_PEOPLE = re.compile(r"\b(?:human\w*|individuals|subjects|cohort|trials?|clinical)\b", re.IGNORECASE)
-_WITHIN: dict[str, list[str]] = LISTS["within"]
-_GROUPS = {
-    family: tuple(
-        (name, re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)) for name, pattern in members.items()
-    )
-    for family, members in _FAMILIES.items()
-}
-
-
-def group_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Find groups: the claim names one member of a family, and the source names only another."""
-    for family, members in _GROUPS.items():
-        claimed = {name for name, pattern in members if pattern.search(claim)}
-        if len(claimed) != 1:
-            continue
-        given = {name for name, pattern in members if pattern.search(source)}
-        given |= {"humans"} if family == "species" and _OF_PEOPLE.search(source) else set()
-        (mine,) = claimed
-        if given <= {"humans"} or mine in given or given.intersection(_WITHIN.get(mine, ())):
-            continue
-        content = stems(claim) - frozenset(
-            word for _, pattern in members for match in pattern.finditer(claim) for word in stems(match[0])
-        )
-        if any(shared(content, stems(sentence)) >= _SHARED_WITH_GROUP for sentence in sentences(source)):
-            yield Finding("population", f"claim says {mine}, the source {' and '.join(sorted(given))}")
 
 
 def _direction(lower: str) -> tuple[str, int]:

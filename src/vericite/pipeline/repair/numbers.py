@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from vericite.verify.checks.words import LISTS, Finding, Kind, sentences, shared, stems, words
+from vericite.pipeline.repair.differences import Difference, Kind
+from vericite.text.words import LISTS, sentences, shared, stems, words
 
 _CASED = {"mM", "uM", "nM"}
 
@@ -310,7 +311,7 @@ class _SourceSentence(NamedTuple):
     given: list[Quantity]
 
 
-def number_findings(claim: str, source: str) -> Iterator[Finding]:
+def number_differences(claim: str, source: str) -> Iterator[Difference]:
     """Find quantities of the claim that differ from the source where it says the same."""
     claimed = [item for item in quantities(claim) if item.kind != "bare"][:_MOST]
     if not claimed:
@@ -327,7 +328,7 @@ def number_findings(claim: str, source: str) -> Iterator[Finding]:
         ):
             rival = _rival(item, claimed, near)
         if rival:
-            yield Finding(_KINDS.get(item.kind, "number"), f"claim says {_shown(item)}, the source {_shown(rival)}")
+            yield Difference(_KINDS.get(item.kind, "number"), f"claim says {_shown(item)}, the source {_shown(rival)}")
 
 
 def _comparable(item: Quantity, given: list[Quantity]) -> list[Quantity]:
@@ -508,62 +509,3 @@ def _times(item: Quantity, given: list[Quantity], source: str) -> Iterator[float
     for other in given:
         if other.base == base:
             yield from (other.low * times for times in often)
-
-
-_SHARED_WITH_SIGNIFICANT = 0.5
-_NOT = re.compile(
-    r"\b(?:no|not|never|without|nor|neither|n't|non-?)\b[^.;,]{0,40}?\bsignifican(?:t|tly|ce)\b"
-    r"|\b(?:in|non)-?significant(?:ly)?\b|\bdid not differ\b"
-    r"|\b(?:fell short of|failed to (?:reach|achieve)) (?:statistical )?significance",
-    re.IGNORECASE,
-)
-_THRESHOLD = re.compile(
-    r"\b(?:bonferroni|threshold|correct(?:ed|ion)|significance (?:level|was)|level of significance)\b", re.IGNORECASE
-)
-_YES = re.compile(
-    r"(?<!clinically )\bsignificant(?:ly)?\b(?! (?:other|clinical))|\b(?:statistical )significance\b", re.IGNORECASE
-)
-
-
-def significance_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Find significance in the claim that its source denies, or the reverse."""
-    claimed = _significance(claim)
-    if claimed is None:
-        return
-    content = stems(claim)
-    near = [(shared(content, stems(sentence)), sentence) for sentence in sentences(source)]
-    best = max((overlap for overlap, _ in near), default=0.0)
-    if best < _SHARED_WITH_SIGNIFICANT:
-        return
-    given = {_significance_given(sentence) for overlap, sentence in near if overlap >= min(best, 0.5)}
-    if given == {not claimed}:
-        yield Finding(
-            "p-value", f"claim says {'significant' if claimed else 'not significant'}, the source says otherwise"
-        )
-
-
-def _significance(text: str) -> bool | None:
-    denied, named = bool(_NOT.search(text)), bool(_YES.search(_NOT.sub(" ", text)))
-    return None if denied == named else named
-
-
-def _significance_given(sentence: str) -> bool | None:
-    """Return whether a sentence reports significance, by words and p-values; None if neither or both."""
-    if _THRESHOLD.search(sentence):
-        return None
-    worded, found = _significance(sentence), quantities(sentence)
-    of_ratio = any(item.kind == "ratio" for item in found)
-    levels = {level for item in found for level in _levels(item, of_ratio)}
-    if worded is None:
-        return levels.pop() if len(levels) == 1 else None
-    return worded if levels <= {worded} else None
-
-
-def _levels(item: Quantity, of_ratio: bool) -> Iterator[bool]:
-    """Yield whether a p-value, or the interval of a ratio, is significant at 0.05."""
-    if item.kind == "p" and item.sign != ">" and item.low <= 0.05:
-        yield True
-    elif item.kind == "p" and item.sign != "<" and item.low >= 0.05:
-        yield False
-    elif item.kind == "interval" and of_ratio and item.low > 0:
-        yield not item.low <= 1 <= item.high

@@ -1,4 +1,4 @@
-"""Words of a text, their stems, and the share of a claim in one sentence of its source."""
+"""Words of a text, their stems and clauses, the share of words that two texts have in common, and plain numbers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from vericite.text.sentences import split_sentences
 
 LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-"""Words, units, opposites and groups that the checks know."""
+"""Words of direction and negation, their opposites, and units."""
 
 
 def word_list(name: str) -> frozenset[str]:
@@ -80,23 +80,6 @@ def clauses(sentence: str) -> list[str]:
 def shared(content: frozenset[str], given: frozenset[str]) -> float:
     """Return the share of the first stems in the second; 0 without any."""
     return len(content & given) / len(content) if content else 0.0
-
-
-Kind = Literal["number", "interval", "p-value", "direction", "negation", "population"]
-"""Kind of conflict between a claim and its source."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A conflict between a claim and its source.
-
-    Attributes:
-        kind: Kind of conflict.
-        reason: One short sentence for users, with the words of both.
-    """
-
-    kind: Kind
-    reason: str
 
 
 _SINGLE = str.maketrans(

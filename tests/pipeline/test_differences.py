@@ -1,4 +1,4 @@
-"""The laws of the checks beside the judge."""
+"""The laws of the differences between a sentence and its source."""
 
 import json
 import time
@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vericite
+from vericite.pipeline.repair.differences import Difference, Kind
+from vericite.pipeline.repair.proposals import differences
 from vericite.text import split_sentences
-from vericite.verify.checks import Finding, Kind, findings
-from vericite.verify.checks.words import plain
+from vericite.text.words import plain
 
 CORPUS = Path(vericite.__file__).parent / "corpus" / "demo" / "documents.jsonl"
 DOCUMENTS = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
@@ -27,23 +28,23 @@ TEXTS = st.text(max_size=300) | st.lists(PIECES, max_size=60).map(" ".join) | st
 @given(TEXTS, TEXTS)
 @settings(deadline=None)
 def test_any_two_texts_are_taken_and_found_the_same_twice(claim: str, source: str):
-    found = findings(claim, source)
-    assert found == findings(claim, source)
-    assert all(isinstance(finding, Finding) and finding.reason for finding in found)
+    found = differences(claim, source)
+    assert found == differences(claim, source)
+    assert all(isinstance(difference, Difference) and difference.reason for difference in found)
 
 
 @given(TEXTS)
 @settings(deadline=None)
 def test_a_text_is_never_held_against_itself(text: str):
-    assert findings(text, text) == []
+    assert differences(text, text) == []
 
 
 def test_no_sentence_is_held_against_itself_or_its_abstract():
     for abstract in ABSTRACTS:
         for span in split_sentences(abstract):
             sentence = abstract[span.slice]
-            assert findings(sentence, sentence) == []
-            assert findings(sentence, abstract) == []
+            assert differences(sentence, sentence) == []
+            assert differences(sentence, abstract) == []
 
 
 def test_nor_is_a_sentence_that_was_only_led_in():
@@ -52,7 +53,7 @@ def test_nor_is_a_sentence_that_was_only_led_in():
     for abstract in ABSTRACTS:
         for span in split_sentences(abstract):
             total += 1
-            flagged += bool(findings("Reportedly: " + abstract[span.slice], abstract))
+            flagged += bool(differences("Reportedly: " + abstract[span.slice], abstract))
     assert flagged <= 0.005 * total
 
 
@@ -65,7 +66,7 @@ PIECEMEAL = (
 def test_time_grows_no_faster_than_the_text(piece: str):
     text = piece * (20_000 // len(piece))
     start = time.perf_counter()
-    findings("X " + text, text)
+    differences("X " + text, text)
     assert time.perf_counter() - start < 20
 
 
@@ -96,7 +97,7 @@ def test_numbers_are_brought_to_one_form(written: str, read: str):
     ],
 )
 def test_numbers_that_are_names_are_not_quantities(claim: str, source: str):
-    assert findings(claim, source) == []
+    assert differences(claim, source) == []
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_numbers_that_are_names_are_not_quantities(claim: str, source: str):
     ],
 )
 def test_what_follows_from_the_source_is_no_conflict(claim: str, source: str):
-    assert findings(claim, source) == []
+    assert differences(claim, source) == []
 
 
 @pytest.mark.parametrize(
@@ -137,29 +138,26 @@ def test_what_follows_from_the_source_is_no_conflict(claim: str, source: str):
             "interval",
         ),
         ("Stroke fell with zinc (p = 0.03).", "Stroke fell with zinc (p = 0.3).", "p-value"),
-        ("Zinc significantly reduced stroke.", "Zinc reduced stroke (HR 0.88, 95% CI 0.74-1.05).", "p-value"),
         ("Zinc increases the risk of stroke.", "Zinc decreased the risk of stroke.", "direction"),
         ("Pain was lower on zinc than on iron.", "Pain was lower on iron than on zinc.", "direction"),
         ("The isolates were sensitive to colistin.", "The isolates were resistant to colistin.", "direction"),
         ("Zinc was not associated with stroke.", "Zinc was associated with stroke.", "negation"),
         ("Zinc had no effect on stroke.", "Zinc reduced stroke.", "negation"),
         ("The mutation was not detected in controls.", "The mutation was detected in controls.", "negation"),
-        ("Zinc shortened colds in patients.", "Zinc shortened colds in mice.", "population"),
-        ("Zinc shortened colds in adults.", "Zinc shortened colds in children.", "population"),
     ],
 )
 def test_a_single_difference_is_found(claim: str, source: str, kind: str):
-    assert kind in {finding.kind for finding in findings(claim, source)}
+    assert kind in {difference.kind for difference in differences(claim, source)}
 
 
 def test_texts_about_different_things_do_not_speak_against_each_other():
-    assert findings("Zinc increased survival in 40 % of mice.", "Of the nurses, 85 % slept less.") == []
+    assert differences("Zinc increased survival in 40 % of mice.", "Of the nurses, 85 % slept less.") == []
 
 
 def test_the_reason_quotes_both_texts():
-    (finding,) = findings("40 % responded to the drug.", "14 % responded to the drug.")
-    assert finding == Finding("number", "claim says 40 %, the source 14 %")
+    (difference,) = differences("40 % responded to the drug.", "14 % responded to the drug.")
+    assert difference == Difference("number", "claim says 40 %, the source 14 %")
 
 
 def test_some_rule_finds_every_kind():
-    assert set(get_args(Kind)) == {"number", "interval", "p-value", "direction", "negation", "population"}
+    assert set(get_args(Kind)) == {"number", "interval", "p-value", "direction", "negation"}

@@ -1,4 +1,4 @@
-"""The words beside the judge: quotations are support, and checks only ever lower."""
+"""Quotations are support without asking the judge."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vericite import check
 from vericite.models import Pair
 from vericite.records import Document
-from vericite.verify import Case, Judgement, Premise, Protocol, get_protocol
+from vericite.verify import Case, Judgement, Premise, get_protocol
 from vericite.verify.aggregators import quoted
 
 
@@ -108,36 +108,3 @@ def test_published_protocols_ask_the_judge_alone():
     found = check("Rain fell [1].", [{"id": "d", "text": "Rain fell."}], protocol="vericite", judge=judge)
     assert found.verdicts[0].label == "contradicted"
     assert judge.asked == 1
-
-
-NUMBERS = [{"id": "d", "text": "Of the 400 patients given zinc, 85% recovered within a week."}]
-
-
-def test_a_check_lowers_support_and_says_why():
-    protocol = Protocol(judge=Saying(*FOR), checks=True)
-    (verdict,) = check("With zinc 58% of patients recovered within a week [1].", NUMBERS, protocol=protocol).verdicts
-    assert (verdict.label, verdict.native) == ("irrelevant", "lowered by a check")
-    assert "58" in verdict.reasons[0]
-    assert verdict.evidence
-    assert "checks" in protocol.signature
-
-
-@pytest.mark.parametrize(("sure", "abstained"), [(0.9, False), (0.45, True)])
-def test_what_is_abstained_from_is_not_lowered_and_what_is_lowered_not_abstained_from(sure: float, abstained: bool):
-    protocol = Protocol(judge=Saying(sure, (1 - sure) / 2, (1 - sure) / 2), checks=True, abstain_below=0.5)
-    (verdict,) = check("With zinc 58% of patients recovered within a week [1].", NUMBERS, protocol=protocol).verdicts
-    assert verdict.abstained == abstained
-    assert (verdict.native == "lowered by a check") != abstained
-
-
-@given(TEXTS, WORDS.map(" ".join), st.sampled_from([FOR, AGAINST, (0.1, 0.1, 0.8)]))
-def test_checks_never_raise_a_verdict(sentences: list[str], claim: str, row: tuple[float, ...]):
-    order = {"supported": 1, "irrelevant": 0, "contradicted": 0}
-    labels = []
-    for checks in (False, True):
-        protocol = Protocol(judge=Saying(*row), checks=checks)
-        documents = [{"id": "d", "text": " ".join(sentences)}]
-        (verdict,) = check(f"{claim.capitalize()} [1].", documents, protocol=protocol).verdicts
-        labels.append(verdict.label)
-    assert order[labels[1]] <= order[labels[0]]
-    assert labels[0] == labels[1] or labels == ["supported", "irrelevant"]
