@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import ScriptedServer, reply
 
 from vericite.lab.experiment.config import Experiment
 from vericite.lab.experiment.grid import Grid
@@ -142,3 +147,26 @@ def test_medrags_own_are_named_by_the_checkpoints(tmp_path: Path, monkeypatch: p
         assert loaded == expected[cell.at["retriever"]]
     printed = {row.at["retriever"] for row in Layout.load("medrag").printed}
     assert printed == set(expected)
+
+
+def test_medrags_own_rows_run_over_a_service(run_cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All rows, with the bundled embedder in place of the checkpoints and a scripted service in place of the model."""
+    import vericite.retrieve.hf as hf
+    from vericite.models import Embedder
+
+    monkeypatch.setattr(hf, "load_embedder", lambda name: Embedder.shared())
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps({"id": drug, "text": f"{drug} reduced cough."}) + "\n" for drug in DRUGS))
+    folder = tmp_path / "runs"
+    with ScriptedServer() as server:
+        server.default = reply(f"{DRUGS[0]} reduced cough [1].\n\nFINAL ANSWER: A")
+        values = {"mirage": mirage(tmp_path / "mirage.json"), "corpus": corpus, "model": server.spec}
+        given = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
+        printed = run_cli("run", str(EXPERIMENTS / "medrag.yaml"), "--to", str(folder), *given, "--first", "2")
+    assert printed.code == 0, printed.err
+    ours = [row for row in figures(run_cli, folder) if row["by"] == "ours"]
+    assert {(row["retriever"], row["n"]) for row in ours if row["value"]} == {
+        (name, "2") for name in ("none", "BM25", "MedCPT", "RRF-2", "RRF-4")
+    }
+    fused = documents(folder, "data PubMedQA*, model GPT-3.5, retriever RRF-4")
+    assert {hit.retriever for run in fused for hit in run.evidence} == {"rrf-4"}

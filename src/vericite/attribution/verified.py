@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, product
-from math import log
 from typing import NamedTuple
 
 from vericite.attribution.attributor import Attributor, SourcesFound
+from vericite.attribution.features import logit
 from vericite.errors import InputError
 from vericite.models.contracts import ENTAILS, Judge, Judgement, Pair, traits_of
 from vericite.records import Answer, Document, Verdict, VerificationFailure
@@ -93,7 +93,6 @@ sentence for the whole."""
 _SOURCES, _PASSAGES = 6, 2
 """Number of sources to combine in pairs, and of passages of each."""
 
-_LEAST = 1e-3
 REASON = "the likeliest of the sources; they were not found to support it"
 REASON_WITH = "one source was found to support it; the other only stands out"
 
@@ -115,7 +114,7 @@ class _Sources(NamedTuple):
     @property
     def score(self) -> float:
         """Score that ranks pairs: the log odds of the two together and of each alone."""
-        return sum(map(_logit, (self.entailed, *self.alone)))
+        return sum(map(logit, (self.entailed, *self.alone)))
 
 
 class LikeliestAttributor(Attributor):
@@ -171,7 +170,7 @@ class LikeliestAttributor(Attributor):
         ]
         sets = self._sets(asked, pairs, [own.parts for own in sources], entailed_by, alone)
         best = max((pair for pair in sets if pair.entailed >= FLOOR), key=lambda pair: pair.score, default=None)
-        if best and _logit(best.entailed) >= _logit(alone[first]) - LOSS:
+        if best and logit(best.entailed) >= logit(alone[first]) - LOSS:
             return best
         return _Sources((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
 
@@ -237,8 +236,3 @@ def _passages(document: Document) -> _Passages:
 
 def _orders(both: tuple[str, str]) -> tuple[str, str]:
     return f"{both[0]} {both[1]}", f"{both[1]} {both[0]}"
-
-
-def _logit(probability: float) -> float:
-    clipped = min(max(probability, _LEAST), 1 - _LEAST)
-    return log(clipped / (1 - clipped))

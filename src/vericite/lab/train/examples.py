@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -117,6 +118,11 @@ def one_claim(id: str, sentence: str, documents: Sequence[Document], question: s
         }
     )
     return answer.model_copy(update={"text": sentence, "claims": (whole,)})
+
+
+def file_hash(path: Path) -> str:
+    """Return the first digits of a file's hash, for manifests."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:

@@ -9,7 +9,6 @@ The loss covers the answer only, not the sources and the question before it (com
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.formats import AnswerToCheck
-from vericite.lab.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, ExampleSource, file_hash, read_examples, refuse_shared
 from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
@@ -173,8 +172,8 @@ def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, floa
     data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config, read)
     if not data or not dev:
         raise InputError("expected examples with questions, to join answers from; found none. Give more examples.")
-    files = [[_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
-    options = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
+    files = [[file_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
+    options = {"ask": file_hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **options}
     job = Job.in_folder(run.out, settings, "an in-line model")
     with job.open():
@@ -298,10 +297,6 @@ def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> 
 def first_paragraph(text: str) -> str:
     """Return the text up to the first blank line, as one line."""
     return " ".join(text.strip().split("\n\n")[0].split())
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 ADAPTER_FILE = "adapter.gguf"

@@ -43,7 +43,7 @@ from vericite.lab.assess.checkpoint import CARD as COMPLETENESS
 from vericite.lab.assess.checkpoint import CompletenessCard, decoder_ids
 from vericite.lab.assess.completeness import AnswerSentence, asked_hash
 from vericite.lab.assess.correctness import WindowExample
-from vericite.lab.train.examples import AttributionExample, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
 from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
@@ -122,7 +122,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, report: Callable[[int, fl
     stages = [read_examples(paths) for paths in run.data if paths]
     dev = read_examples([run.dev])
     refuse_shared(dev, [example for examples in stages for example in examples])
-    files = [[_hash(path) for path in paths] for paths in (*run.data, (run.dev,))]
+    files = [[file_hash(path) for path in paths] for paths in (*run.data, (run.dev,))]
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, "k": run.k}
     job = Job.in_folder(run.out, settings, "a decoder")
     with job.open():
@@ -212,10 +212,6 @@ def counted(module: nn.Module) -> dict[str, int]:
         "trained": sum(parameter.numel() for parameter in trained(module).values()),
         "all": sum(parameter.numel() for parameter in module.parameters()),
     }
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 WHOLE_RATE = 5e-5

@@ -22,7 +22,7 @@ from vericite.attribution.learned import HEAD, Head, Member, PairRule, chosen, l
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
-from vericite.lab.train.examples import AttributionExample, TrainConfig, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, TrainConfig, file_hash, read_examples, refuse_shared
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
 from vericite.records import Record, to_json
@@ -415,7 +415,7 @@ def train_head(run: HeadRun, config: HeadConfig, report: Callable[[int], None] =
     read = {name: read_examples(paths) if paths else [] for name, paths in files.items()}
     refuse_shared(read["dev"], [*read["data"], *read["then"]])
     maker = FeatureMaker(BundledJudge(), Embedder.shared())
-    hashes = {name: [_hash(path) for path in paths] for name, paths in files.items()}
+    hashes = {name: [file_hash(path) for path in paths] for name, paths in files.items()}
     settings = {"config": config.model_dump(mode="json"), "made_by": maker.signature, "files": hashes, "name": run.name}
     job = Job.in_folder(run.out, settings, "a head")
     with job.open():
@@ -455,7 +455,3 @@ def train_head(run: HeadRun, config: HeadConfig, report: Callable[[int], None] =
 def _sets(examples: Sequence[AttributionExample]) -> Iterator[TrainingSet]:
     for name in dict.fromkeys(example.made_from or "data without a name" for example in examples):
         yield TrainingSet(name=name, licence="as its owner says")
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
