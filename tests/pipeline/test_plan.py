@@ -237,7 +237,6 @@ def test_every_setting_is_listed_with_what_it_means(run_cli):
         ("search.candidates=0", "search.candidates can have"),
         ("search.by=magic", "bm25"),
         ("repair.rounds=2", "a setting that this command reads, one of search, llm"),
-        ("search.best=5", "Write search.relevance_top"),
         ("search.k=none", "For no value write search.k="),
         ("search.mesh=Diabetes Mellitus, Type 2", '"Diabetes Mellitus, Type 2"'),
         ('search.journals="Lancet', "quote"),
@@ -283,7 +282,6 @@ def test_a_list_that_is_set_twice_holds_all_values_and_no_value_empties_it():
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [
-        ("plan.toml", "[answer]\nanswer_at = 0.5\n", "answer.min_answer_probability"),
         ("plan.toml", "[search]\nrernk = 'none'\n", "perhaps for 'rerank'"),
         ("plan.toml", "[search]\nyear_from = 2020-01-01\n", "search.year_from"),
         ("plan.json", "[" * 100_000, "plan.json"),

@@ -110,7 +110,6 @@ def test_what_a_check_finds_different_is_put_back_as_the_source_has_it():
     [
         ("Zinc lozenges increased the duration of colds.", "Zinc lozenges reduced the duration of colds in children."),
         ("Zinc was not associated with nausea in adults.", "Zinc was associated with nausea in adults of any age."),
-        ("Zinc was associated with nausea in adults.", "Zinc was not associated with nausea in adults of any age."),
         ("Zinc shortened colds in 90% of children.", "Zinc shortened colds in 40% of children at any age."),
     ],
 )
