@@ -285,7 +285,7 @@ def test_a_list_that_is_set_twice_holds_all_values_and_no_value_empties_it():
         ("plan.toml", "[search]\nrernk = 'none'\n", "perhaps for 'rerank'"),
         ("plan.toml", "[search]\nyear_from = 2020-01-01\n", "search.year_from"),
         ("plan.json", "[" * 100_000, "plan.json"),
-        ("plan.yaml", "a: &a [*a]\n", "values that are no settings"),
+        ("plan.yaml", "a: &a [*a]\n", "values that are not settings"),
     ],
 )
 def test_a_file_with_a_wrong_setting_is_refused_with_the_next_step(tmp_path: Path, name: str, text: str, found: str):
