@@ -241,10 +241,12 @@ def tuned_labeller(
     base: str, out: Path, train: list[tuple[AnswerSentence, SentenceLabel]], config: Path | None
 ) -> Labeller:
     """A checkpoint fine-tuned on the labelled sentences."""
-    from vericite.lab.train.labels import LabelConfig, LabelRun, completeness_texts, train_completeness
+    from vericite.lab.train.configs import LabelConfig
+    from vericite.lab.train.labels import LabelRun, completeness_texts, train_completeness
 
     run = LabelRun(base, out, completeness_texts(train), LABELS)
-    print(f"{out.name}: {train_completeness(run, train, LabelConfig.read(config), told)}", flush=True)
+    settings = LabelConfig() if config is None else LabelConfig.load(config)
+    print(f"{out.name}: {train_completeness(run, train, settings, told)}", flush=True)
     return labeller_of(str(out), None, Embedder.shared())
 
 
@@ -344,11 +346,13 @@ def fitted(train: Sequence[WindowExample], scorers: Sequence[Scorer]) -> Scorer:
 
 def encoder(base: str, out: Path, train: Sequence[WindowExample], config: Path | None) -> Scorer:
     """A checkpoint fine-tuned on the pairs, as the judge that it then is."""
-    from vericite.lab.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
+    from vericite.lab.train.configs import LabelConfig
+    from vericite.lab.train.labels import LabelRun, correctness_texts, train_labels
 
     texts = correctness_texts(train)
     run = LabelRun(base, out, texts, tuple(sorted({it.label for it in texts})))
-    print(f"  {out.name}: {train_labels(run, LabelConfig.read(config), told)}", flush=True)
+    settings = LabelConfig() if config is None else LabelConfig.load(config)
+    print(f"  {out.name}: {train_labels(run, settings, told)}", flush=True)
     return by_judge(load_judge(f"hf:{out}"))
 
 

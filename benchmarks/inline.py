@@ -2,8 +2,8 @@ r"""Answers with citations in line, against the gold of their questions: ALCE's 
 
     python recipes/attribution inline --data DIR --most 300 --out DATA
     vericite train inline --data DATA/train.jsonl --dev DATA/dev.jsonl --ask DATA/ask.jsonl --base MODEL --out OUT \
-        --new-tokens 64 --config recipes/attribution/inline-config.json
-    vericite train inline (as above) --out PLAIN --untrained
+        --set new_tokens=64 --config recipes/attribution/inline-config.json
+    vericite train inline (as above) --out PLAIN --set untrained=true
     python benchmarks/inline.py score DATA/ask.jsonl --exact DATA/gold.jsonl NAME=OUT/answers.jsonl ...
 
 A model in llama.cpp's form answers several times as fast on a processor, and the adapter is exported to that form:

@@ -2,11 +2,11 @@
 
     python benchmarks/plan.py [--documents 38000000] [--citations 10000000] [--price 0.05]
 
-What one process must do alone, while others work for it, is measured here: the driver of ``check --ray`` (parts hashed,
-committed, read again, parsed and written) with workers that give ready lines at once, and the writer of ``corpus
-build --ray`` taking rows that others made. The other rates are arguments, with defaults measured on two cores.
-Then queues are simulated: files or parts are done by so many workers, each after the last; the one process takes them
-in order, and no worker is more than some parts ahead. ``--price`` is a core's hour.
+What one process must do alone, while others work for it, is measured here: the driver of ``check`` with ``workers.ray``
+(parts hashed, committed, read again, parsed and written) with workers that give ready lines at once, and the writer of
+``corpus build`` with ``workers.ray`` taking rows that others made. The other rates are arguments, with defaults
+measured on two cores. Then queues are simulated: files or parts are done by so many workers, each after the last; the
+one process takes them in order, and no worker is more than some parts ahead. ``--price`` is a core's hour.
 
 Last comes what ranking by meaning costs: vectors of every document, made once by cores or by GPUs, or those of the
 documents that words find, made for each question (``--by late``). No GPU was measured: its rate and price are assumed.
@@ -178,7 +178,7 @@ def main() -> None:
     given = parser.parse_args()
     each, citations = driver_seconds()
     writing = writer_seconds()
-    print(f"driver of check --ray: {each * 1000:.2f} ms an answer with {citations:.1f} citations")
+    print(f"driver of check with Ray: {each * 1000:.2f} ms an answer with {citations:.1f} citations")
     print(f"writer of corpus build: {writing * 1e6:.0f} us a document that others have read")
     parts = round(given.citations / citations / PART)
     checking = Job(parts, PART * citations / given.check_rate, PART * each, 16)

@@ -39,7 +39,7 @@ from vericite.scale.stream import ANSWERS
 
 PLACE = "s3://made-bucket/store"
 VERICITE = (sys.executable, "-m", "vericite")
-RAY = ("--ray", "local", "--set")
+RAY = ("--set", "workers.ray=local", "--set")
 SEED = 7
 QUESTIONS = ("risk of stroke", "children with asthma", "tumour growth in mice", "insulin", "gene expression")
 _SUBJECTS = ("Aspirin", "Placebo", "The vaccine", "Exercise", "Insulin", "The new drug", "Surgery", "Screening")
@@ -284,7 +284,7 @@ def build(given: argparse.Namespace) -> None:
     with CountingServer().running() as server:
         os.environ.update(server.environment)
         boto3.client("s3", endpoint_url=server.endpoint).create_bucket(Bucket="made-bucket")
-        line = [*build_line, "--to", PLACE, "--ray", "local", "--workers", "2"]
+        line = [*build_line, "--to", PLACE, "--set", "workers.ray=local", "--set", "workers.count=2"]
         environment: dict[str, Any] = dict(os.environ)
         for told in _until_killed(line, environment, given.records // 3):
             print(f"Ray, a bucket: {told}", flush=True)

@@ -118,7 +118,8 @@ def megabytes(process: int) -> float:
 def service(seconds: float, clients: int) -> float:
     """Citations a second of the service; prints the rest."""
     with tempfile.TemporaryDirectory() as state:
-        words = [sys.executable, "-m", "vericite", "serve", "--port", "0", "--state", state, "--rate", "1000000"]
+        kept = ["--set", f"service.state={state}", "--set", "service.rate=1000000"]
+        words = [sys.executable, "-m", "vericite", "serve", "--port", "0", *kept]
         running = subprocess.Popen(
             words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
         )

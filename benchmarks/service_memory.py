@@ -196,7 +196,8 @@ class Watch:
 def service() -> Iterator[Watch]:
     """A service that is ready."""
     with tempfile.TemporaryDirectory() as state:
-        words = [sys.executable, "-m", "vericite", "serve", "--port", "0", "--state", state, "--rate", "1000000"]
+        kept = ["--set", f"service.state={state}", "--set", "service.rate=1000000"]
+        words = [sys.executable, "-m", "vericite", "serve", "--port", "0", *kept]
         running = subprocess.Popen(
             words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
         )

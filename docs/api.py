@@ -1,4 +1,4 @@
-"""Writes docs/api.md from docstrings and docs/settings.md from the fields of Plan. --check says which is stale."""
+"""Writes docs/api.md from docstrings and docs/settings.md from classes of settings. --check says which is stale."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import vericite
+from vericite.cli.settings import OWN, settings_class, settings_fields
 from vericite.pipeline.plan import SECTIONS, Plan
-from vericite.pipeline.setting import SettingField, fields_of
+from vericite.pipeline.setting import SettingField, fields_of, write_value
 
 PAGE = Path(__file__).parent / "api.md"
 SETTINGS = Path(__file__).parent / "settings.md"
@@ -39,14 +40,20 @@ version 1.0 on, a public name is first deprecated: it works for at least one min
 
 SETTINGS_HEAD = """# Settings
 
-All settings of a run, by section. Each can be given with `--set NAME=VALUE`, in a file for `--plan`, for a whole
-project in `vericite.toml`, in Python as a field of `Plan`, and those marked *request* in the `plan` of a request to the
-service. Common ones also have an option. `vericite settings COMMAND` lists them with their present values.
+What commands can be told without an option of its own. Each is given with `--set NAME=VALUE`; `vericite settings
+COMMAND` lists those of a command with their present values, and `--out FILE` writes them.
+
+Settings of asking, searching and checking are a *plan*, by section. They can also be given in a file for `--plan`, for
+a whole project in `vericite.toml`, in Python as a field of `Plan`, and those marked *request* in the `plan` of a
+request to the service. Common ones also have an option. The section may be left out where only one has the name:
+`--set candidates=50`. Settings of other commands follow below; those of training can be given in a file for `--config`.
 
 With `--set`, the values of a list are separated by commas, and a value that has a comma is put in double quotes:
 `--set 'search.mesh="Diabetes Mellitus, Type 2",Asthma'`. An empty value, as in `--set search.k=`, means none.
 
-This page is made by `docs/api.py` from `src/vericite/pipeline/plan.py`.
+A value that is a list or mapping in a setting of training is JSON: `--set 'rates={"scifact": 2}'`.
+
+This page is made by `docs/api.py` from the classes of settings; `src/vericite/pipeline/plan.py` has the largest.
 """
 
 
@@ -57,16 +64,29 @@ def settings_page() -> str:
     for field in fields_of(Plan):
         if field.section != section:
             section = field.section
-            commands = [name for name, sections in SECTIONS.items() if section in sections and name != "export"]
+            commands = [name for name, sections in SECTIONS.items() if section in sections]
             parts.append(f"\n## {section}\n\nRead by: {', '.join(commands)}.\n\n")
             parts.append("| setting | default | meaning |\n|---|---|---|\n")
         parts.append(_row(field))
+    for commands in _sharing():
+        parts.append(f"\n## {', '.join(commands)}\n\n| setting | default | meaning |\n|---|---|---|\n")
+        parts += [_row(field) for field in settings_fields(commands[0]) if field.section not in Plan.model_fields]
+        if used := [name for name in settings_class(commands[0]).model_fields if name in Plan.model_fields]:
+            parts.append(f"\nAlso the sections {' and '.join(used)} of a plan.\n")
     return "".join(parts)
 
 
+def _sharing() -> list[list[str]]:
+    """Commands with settings of their own; those with the same settings together."""
+    found: dict[str, list[str]] = {}
+    for command, place in OWN.items():
+        found.setdefault(place, []).append(command)
+    return list(found.values())
+
+
 def _row(field: SettingField) -> str:
-    default = field.info.default
-    shown = "" if default in (None, ()) else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+    default = field.info.get_default(call_default_factory=True)
+    shown = "" if default in (None, (), {}) else f"`{write_value(default)}`"
     also = [f"`{field.setting.option}` of {', '.join(field.setting.commands)}"] if field.setting.option else []
     also += ["*request*"] if field.setting.by_request else []
     told = f" ({'; '.join(also)})" if also else ""

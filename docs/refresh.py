@@ -137,7 +137,7 @@ def running(service: str | None) -> Iterator[None]:
     port = re.search(r"--port (\d+)", service)
     assert port, f"expected --port NUMBER in the service of a page; found {service}"
     with tempfile.TemporaryDirectory() as state:
-        command = f"exec {service} --state {state}"
+        command = f"exec {service} --set service.state={state}"
         process = subprocess.Popen(
             ["sh", "-c", command], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

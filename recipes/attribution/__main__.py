@@ -45,8 +45,8 @@ import made
 from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
+from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, as_compared, as_line, read_examples
-from vericite.lab.train.set_head import HeadConfig
 from vericite.records import Gold, to_json
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
@@ -212,7 +212,7 @@ def ablate(args: argparse.Namespace) -> None:
     pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
     for place, name in enumerate(("short", "long")):
         write_whole(args.out / f"{name}.jsonl", (as_line(pair[place]) + "\n" for pair in pairs))
-    config = HeadConfig.read(HERE / "head-config.json").model_copy(update={"seed": args.seed})
+    config = HeadConfig.load(HERE / "head-config.json").model_copy(update={"seed": args.seed})
     sets = sets_of(args.out, args.dev, args.test, lambda it: print(it, file=sys.stderr))
     ablations = Ablations(sets, config)
     for name in args.table:

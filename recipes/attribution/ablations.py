@@ -19,8 +19,9 @@ from vericite.attribution.features import FeatureMaker
 from vericite.attribution.learned import chosen
 from vericite.disk.jobs import Job
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
+from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, read_examples
-from vericite.lab.train.set_head import Example, HeadConfig, NumberStore, figures, fit_head, gold_of, odds, shared
+from vericite.lab.train.set_head import Example, NumberStore, figures, fit_head, gold_of, odds, shared
 from vericite.models.embedder import Embedder
 from vericite.verify.judges.bundled import BundledJudge
 

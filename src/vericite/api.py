@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from vericite.attribution.attributor import Attribution
     from vericite.corpus.store import BuildReport, Store
     from vericite.evaluate.judge_calibration import JudgeCalibration
-    from vericite.evaluate.ratings import Agreed, RankCorrelation, Rating
-    from vericite.evaluate.scoring import Figure, System
+    from vericite.evaluate.ratings import Agreed, Of, RankCorrelation, Rating
+    from vericite.evaluate.scoring import Figure, Missing, System
     from vericite.evaluate.significance import Comparison
     from vericite.evaluate.systems import SystemFiles
     from vericite.pipeline.ask import Pipeline
@@ -204,6 +204,7 @@ def score(
     measures: Sequence[str] | str | None = None,
     *,
     by: str | None = None,
+    missing: Missing = "out",
     draws: int = 1000,
     seed: int = 0,
 ) -> list[Figure]:
@@ -215,6 +216,7 @@ def score(
         gold: A file of gold answers, or a data set by name such as ``bioasq:FILE``.
         measures: Names of measures, as ``vericite measures`` lists them. Default: all that the files have data for.
         by: A group of the gold questions, such as ``type``: also score each of its values.
+        missing: Whether questions without output are left ``out`` of measures against gold, or score ``zero``.
         draws: Number of bootstrap samples.
         seed: Seed of the bootstrap.
 
@@ -230,7 +232,7 @@ def score(
         chosen = list(dict.fromkeys(measure for system in found for measure in measures_for(system.items)))
     else:
         chosen = _measures(measures)
-    figures = score_systems(found, chosen, Bootstrap(draws, seed), by)
+    figures = score_systems(found, chosen, Bootstrap(draws, seed), by, missing)
     return figures if measures else [figure for figure in figures if figure.estimate.n]
 
 
@@ -240,6 +242,7 @@ def compare(
     measures: Sequence[str] | str | None = None,
     gold: str | Path | None = None,
     *,
+    missing: Missing = "out",
     draws: int = 1000,
     seed: int = 0,
 ) -> list[Comparison]:
@@ -250,6 +253,7 @@ def compare(
         second: The system to compare it with.
         measures: Names of measures. Default: the first usual measure that both systems have data for.
         gold: A file of gold answers.
+        missing: Whether questions without output are left ``out`` of measures against gold, or score ``zero``.
         draws: Number of bootstrap samples.
         seed: Seed of the bootstrap.
 
@@ -262,7 +266,7 @@ def compare(
 
     one, other = _single(first, gold, "first"), _single(second, gold, "second")
     chosen = _measures(measures) if measures else [preferred_measure([one.items, other.items])]
-    return compare_systems(one, other, chosen, Bootstrap(draws, seed))
+    return compare_systems(one, other, chosen, Bootstrap(draws, seed), missing)
 
 
 def agree(
@@ -271,6 +275,8 @@ def agree(
     *,
     reference: str | None = None,
     categories: Sequence[str] | None = None,
+    of: Of = "citations",
+    by: bool = False,
     draws: int = 1000,
     seed: int = 0,
 ) -> list[Agreed]:
@@ -281,6 +287,8 @@ def agree(
         measures: Agreement measures, as ``vericite measures`` lists them.
         reference: Compare each rater with this one. Default: compare each pair.
         categories: All labels in order, for weighted measures.
+        of: The items of labels and verdicts in files: ``citations``, or statements of a ``rationale``.
+        by: Also measure each value of the field ``by`` separately.
         draws: Number of bootstrap samples.
         seed: Seed of the bootstrap.
 
@@ -298,10 +306,10 @@ def agree(
         found = cast("list[Rating]", given)
     else:
         problems = Problems()
-        found = read_ratings([Path(item) for item in given], problems)
+        found = read_ratings([Path(item) for item in given], problems, of)
         _raise_first(problems)
     chosen = [parse_measure(name, AGREEMENT) for name in names]
-    return measured(found, chosen, reference, categories, Bootstrap(draws, seed))
+    return measured(found, chosen, reference, categories, Bootstrap(draws, seed), by)
 
 
 def report(
@@ -342,7 +350,8 @@ def read_answers(path: str | Path, documents: Iterable[object] = (), *, format: 
     Args:
         path: JSON Lines, JSON, CSV, Excel, Parquet or Markdown; or a data set by name, such as ``medaesqa:FILE``.
         documents: Documents that the answers cite by PMID, DOI or URL.
-        format: Name of the format. Default: detected from the first records.
+        format: Name of the format, or what columns or fields hold: ``answer=reply,contexts=sources``. Default: detected
+            from the first records.
 
     Raises:
         InputError: The file or one of its records cannot be used; the message names line and field.
@@ -359,7 +368,8 @@ def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, 
     """Build a store of documents from files and folders, or add to one.
 
     Args:
-        sources: PubMed XML, JSONL, CSV, RIS, NBIB, JATS, Markdown, text, PDF; files or folders.
+        sources: PubMed XML, JSONL, CSV, RIS, NBIB, JATS, Markdown, text, PDF; files or folders. Also
+            ``pubmed:QUERY`` and ``pmids:1,2,3``, which ask NCBI.
         to: The store: a folder, or ``s3://bucket/prefix``.
         vectors: Also store vectors, so that documents are found by meaning.
 
@@ -367,12 +377,16 @@ def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, 
         InputError: A source cannot be read.
         MissingExtraError: The extra ``[store]`` is not installed.
     """
-    from vericite.corpus.ingest import collect_sources
+    from vericite.corpus.ingest import LIST, QUERY, collect_sources
     from vericite.corpus.store import build_store
 
     places = [sources] if isinstance(sources, str | Path) else sources
-    collected = collect_sources([Path(place) for place in places])
-    return build_store(str(to), collected.sources, vectors=vectors)
+    if not any(str(place).startswith((QUERY, LIST)) for place in places):
+        return build_store(str(to), collect_sources(places).sources, vectors=vectors)
+    from vericite.corpus.entrez.client import Entrez
+
+    with Entrez() as entrez:
+        return build_store(str(to), collect_sources(places, entrez).sources, vectors=vectors)
 
 
 def open_corpus(place: str | Path) -> Store:
@@ -444,7 +458,7 @@ def calibrate(
     *,
     coverage: float | None = None,
     risk: float | None = None,
-    name: str | None = None,
+    out: str | Path | None = None,
 ) -> JudgeCalibration:
     """Fit a judge's temperature, and the probability below which it abstains, to your own labels.
 
@@ -453,18 +467,19 @@ def calibrate(
         judge: Judge to calibrate.
         coverage: Share of verdicts to keep. Default: 0.9.
         risk: Maximum share of wrong verdicts among those kept, instead of ``coverage``.
-        name: Save the result under this name, for ``check(..., judge=name)``.
+        out: Keep the result: under a name, for ``check(..., judge=NAME)``, or in a file with an ending such as
+            ``mine.json``, for ``judge="calibrated:FILE"``.
 
     Raises:
         InputError: The labels are unusable, or the judge gives no probabilities.
     """
     from vericite.evaluate.calibration import target_of
-    from vericite.evaluate.judge_calibration import base_of, calibrate_judge, keep, place_of, read_labels
+    from vericite.evaluate.judge_calibration import base_of, calibrate_judge, destination, keep, read_labels
 
     expect_type(
         judge, str, "a judge's name, such as bundled", "A function cannot be calibrated: it has no name to keep"
     )
-    place = None if name is None else place_of(name)
+    name, place = (None, None) if out is None else destination(str(out))
     problems = Problems()
     pairs = read_labels(Path(labels), problems)
     _raise_first(problems)

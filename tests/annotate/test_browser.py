@@ -236,13 +236,13 @@ def test_hostile_texts_are_shown_as_text(make_system, tmp_path: Path):
         for number, text in enumerate(HOSTILE)
     ]  # fmt: skip
     page = tmp_path / "annotate.html"
-    write_page(Page(make_annotation_page(units, SCHEME, "A title")), page)
+    write_page(Page(make_annotation_page(units, SCHEME)), page)
     with Browser(tmp_path) as browser:
         begin(browser, page, "<b onclick='document.title=1'>")
         for _ in units:
             browser.keys("n", "d", "s")
         for tag in ("iframe", "img", "object", "base", "svg", "math", "a", "link", "plaintext"):
             assert browser.run(f"document.querySelectorAll('{tag}').length") == (1 if tag == "a" else 0), tag
-        assert browser.run("document.title") == "A title"
+        assert browser.run("document.title") == SCHEME.title
         assert not browser.complaints
         assert [one for one in browser.requests if not one.startswith(("file:", "blob:"))] == []

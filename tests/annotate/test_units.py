@@ -45,7 +45,7 @@ def test_too_large_samples_and_unknown_strata_are_refused(make_system):
     units = units_of([make_system(answers=2)])
     with pytest.raises(InputError, match="expected a sample of 1 to 4"):
         draw(units, 5)
-    with pytest.raises(InputError, match="expected --stratify from verdict, system, type; found mood"):
+    with pytest.raises(InputError, match="expected stratify from verdict, system, type; found mood"):
         draw(units, 2, ["mood"])
 
 

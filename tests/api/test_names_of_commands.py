@@ -79,7 +79,7 @@ def test_a_data_set_is_read_by_its_name(tmp_path: Path):
 
 def test_a_judge_is_calibrated_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("VERICITE_HOME", str(tmp_path))
-    found = vericite.calibrate(ROOT / "examples/labels.jsonl", "lexical", coverage=0.6, name="mine")
+    found = vericite.calibrate(ROOT / "examples/labels.jsonl", "lexical", coverage=0.6, out="mine")
     assert found.stored.judge == "lexical" and (tmp_path / "judges/mine.json").is_file()
     checked = vericite.check("Zinc helps [1].", ["Zinc helps."], judge="mine")
     assert "calibrated=mine" in checked.provenance.parts["judge"]

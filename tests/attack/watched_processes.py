@@ -99,7 +99,8 @@ class Service:
 
     def __init__(self, state: Path, contacts: Contacts, *options: str) -> None:
         self._command = [
-            sys.executable, "-m", "vericite", "serve", "--port", "0", "--rate", "1000000", "--state", str(state),
+            sys.executable, "-m", "vericite", "serve", "--port", "0",
+            "--set", "service.rate=1000000", "--set", f"service.state={state}",
             *options,
         ]  # fmt: skip
         self._contacts = contacts

@@ -58,13 +58,13 @@ def test_rankings_of_few_systems_say_why_they_have_no_interval(run_cli, tmp_path
 
 def test_agreement_and_rankings_are_signed(run_cli, tmp_path):
     path, out = rated(tmp_path / "r.jsonl", human="ssc", judge="sci"), tmp_path / "out.jsonl"
-    printed = run_cli("agree", path, "-m", "CohenKappa", "--seed", "3", "--signatures", "--out", str(out))
+    printed = run_cli("agree", path, "-m", "CohenKappa", "--set", "seed=3", "--out", str(out), "--json")
     (found,) = map(json.loads, out.read_text().splitlines())
     assert found["signature"].endswith("draws=1000,seed=3|raters=human+judge")
-    assert found["signature"] in printed.out
+    assert json.loads(printed.out) == [found]
     scores = [{"system": name, "measure": measure, "value": 1} for name in "abc" for measure in "xy"]
-    ranked = run_cli("rankings", lines(tmp_path / "s.jsonl", *scores), "--signatures", "--out", str(out))
-    assert json.loads(out.read_text().splitlines()[0])["signature"] in ranked.out
+    ranked = run_cli("rankings", lines(tmp_path / "s.jsonl", *scores), "--json", "--out", str(out))
+    assert json.loads(out.read_text().splitlines()[0])["signature"] == json.loads(ranked.out)[0]["signature"]
 
 
 def test_raters_of_files_of_one_name_stay_apart(run_cli, tmp_path):
@@ -89,8 +89,8 @@ def test_a_second_label_in_another_file_is_told(run_cli, tmp_path):
     [
         ("KrippendorffAlpha(level='banana')", "expected level of KrippendorffAlpha to be one of 'nominal', 'ordinal'"),
         ("CohenKappa(weights='foo')", "one of 'linear', 'quadratic', None; found 'foo'"),
-        ("CohenKappa(weights='linear')", "--categories c,s"),
-        ("KrippendorffAlpha(level='ordinal')", "--categories c,s"),
+        ("CohenKappa(weights='linear')", "--set categories=c,s"),
+        ("KrippendorffAlpha(level='ordinal')", "--set categories=c,s"),
     ],
 )
 def test_what_a_coefficient_lacks_is_said(run_cli, tmp_path, given, said):
@@ -112,11 +112,11 @@ def test_statements_of_a_rationale_are_rated_by_their_categories(run_cli, tmp_pa
     judge = lines(tmp_path / "judge.jsonl", {"id": "q", "rationale": [kinds[0], kinds[0], kinds[2]]})
     out = tmp_path / "out.jsonl"
     given = ("agree", human, judge, "--reference", "human", "-m", "CategoryF1", "--out", str(out))
-    printed = run_cli(*given, "--of", "rationale")
+    printed = run_cli(*given, "--set", "of=rationale")
     found = {one["name"]: one["value"] for one in map(json.loads, out.read_text().splitlines())}
     assert printed.code == 0
     assert found == {"F1 of CORRECT-EXPLICIT": pytest.approx(0.8), "F1 of INCORRECT-FALSE": 0.0}
-    assert "--of rationale" in run_cli(*given).err
+    assert "--set of=rationale" in run_cli(*given).err
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -140,5 +140,5 @@ def test_rankings_of_many_measures_take_seconds(run_cli, tmp_path):
         for system in range(30)
         for measure in range(53)
     ]
-    printed = run_cli("rankings", lines(tmp_path / "s.jsonl", *rows), "--reference", "m0", "--draws", "200")
+    printed = run_cli("rankings", lines(tmp_path / "s.jsonl", *rows), "--reference", "m0", "--set", "draws=200")
     assert printed.out.count("Kendall's tau-b") == 52

@@ -10,6 +10,7 @@ import pytest
 SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
 TEXT = "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows the rest of it [1]."
 LEXICAL = ("--judge", "lexical")
+JUDGED = ("--set", "check.judge=lexical")
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def answers(tmp_path: Path) -> str:
 @pytest.fixture
 def sample(run_cli, answers: str, tmp_path: Path) -> Path:
     out = tmp_path / "sample.jsonl"
-    printed = run_cli("annotate", "sample", answers, "--n", "40", "--out", str(out), *LEXICAL)
+    printed = run_cli("annotate", "sample", answers, "--n", "40", "--out", str(out), *JUDGED)
     assert printed.code == 0, printed.err
     assert "verdict supported, system tmp" in printed.out or "verdict supported" in printed.out
     assert "40 labels estimate a rate near one half within ±0.155" in printed.out
@@ -52,22 +53,33 @@ def labels(sample: Path, tmp_path: Path) -> list[str]:
 
 def test_a_page_is_made_of_a_sample(run_cli, sample: Path, tmp_path: Path):
     out = tmp_path / "page.html"
-    printed = run_cli("annotate", "page", str(sample), "--out", str(out), "--title", "Mine")
+    printed = run_cli("annotate", "page", str(sample), "--out", str(out))
     assert printed.code == 0, printed.err
     assert "40 to label" in printed.out
-    assert "<h1>Mine</h1>" in out.read_text(encoding="utf-8")
-    refused = run_cli("annotate", "page", str(sample), "--out", str(out), "--scheme", "bioace-completeness")
-    assert refused.code == 2
-    assert "expected sentences to label" in refused.err
+    assert "<h1>" in out.read_text(encoding="utf-8")
+
+
+def test_the_scheme_of_a_sample_counts_for_what_is_made_of_it(run_cli, answers: str, tmp_path: Path):
+    drawn, page = tmp_path / "drawn.jsonl", tmp_path / "page.html"
+    asked = ("annotate", "sample", answers, "--n", "4", "--scheme", "bioace-completeness", "--out", str(drawn))
+    assert run_cli(*asked, *JUDGED).code == 0
+    assert run_cli("annotate", "page", str(drawn), "--out", str(page)).code == 0
+    assert "borderline" in page.read_text(encoding="utf-8")
+    units = [json.loads(line) for line in drawn.read_text(encoding="utf-8").splitlines()]
+    drawn.write_text("".join(json.dumps({**unit, "scheme": "vericite"}) + "\n" for unit in units), encoding="utf-8")
+    refused = run_cli("annotate", "page", str(drawn), "--out", str(page))
+    assert refused.code == 2 and "expected citations to label" in refused.err
 
 
 def test_agreement_is_told_and_what_most_say_is_written(run_cli, sample: Path, labels: list[str], tmp_path: Path):
     out = tmp_path / "most.jsonl"
-    printed = run_cli("annotate", "agreement", *labels, "--sample", str(sample), "--out", str(out), "--draws", "100")
+    printed = run_cli(
+        "annotate", "agreement", *labels, "--sample", str(sample), "--out", str(out), "--set", "draws=100"
+    )
     assert printed.code == 0, printed.err
     assert "Annotators and judge" in printed.out and "Majority labels" in printed.out
     assert {json.loads(line)["rater"] for line in out.read_text(encoding="utf-8").splitlines()} == {"majority"}
-    found = json.loads(run_cli("annotate", "agreement", *labels, "--json", "--draws", "100").out)
+    found = json.loads(run_cli("annotate", "agreement", *labels, "--json", "--set", "draws=100").out)
     assert {one["measure"] for one in found["labels"]} >= {"CohenKappa", "KrippendorffAlpha"}
 
 
@@ -75,14 +87,14 @@ def test_rates_are_corrected_and_shown_in_a_report(
     run_cli, answers: str, sample: Path, labels: list[str], tmp_path: Path
 ):
     given = [word for path in labels for word in ("--labels", path)]
-    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL)
+    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *JUDGED)
     assert printed.code == 0, printed.err
     for word in ("automatic", "prediction-powered", "sensitivity", "halve the interval"):
         assert word in printed.out
-    found = json.loads(run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL, "--json").out)
+    found = json.loads(run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *JUDGED, "--json").out)
     assert found[0]["method"] == "automatic" and found[0]["value"] == 0.5
     out = tmp_path / "report.html"
-    printed = run_cli("report", answers, "--out", str(out), "--sample", str(sample), *given, *LEXICAL)
+    printed = run_cli("report", answers, "--out", str(out), "--sample", str(sample), *given, *JUDGED)
     assert printed.code == 0, printed.err
     assert "By people" in out.read_text(encoding="utf-8")
     assert run_cli("report", answers, "--out", str(out), *given).code == 2
@@ -115,7 +127,7 @@ def test_labels_of_another_sample_are_one_complaint_with_a_count(
     lines = [json.loads(line) for line in Path(labels[0]).read_text(encoding="utf-8").splitlines()]
     other.write_text("".join(json.dumps({**line, "item": f"x{line['item']}"}) + "\n" for line in lines), "utf-8")
     given = ["--labels", labels[0], "--labels", str(other)]
-    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL)
+    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *JUDGED)
     assert printed.code == 2
     assert printed.err.count("expected an item of the sample") == 1
     assert "the first of 40 such labels" in printed.err
@@ -139,7 +151,7 @@ def test_labels_do_not_correct_the_rate_of_another_protocol(
     run_cli, answers: str, sample: Path, labels: list[str], tmp_path: Path
 ):
     given = [word for path in labels for word in ("--labels", path)]
-    other = ("--protocol", "alce", *LEXICAL)
+    other = ("--set", "check.protocol=alce", *JUDGED)
     printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *other)
     assert printed.code == 2
     assert "expected verdicts by the protocol of the sample, default(" in printed.err and "found alce(" in printed.err
@@ -158,4 +170,4 @@ def test_answers_without_verdicts_are_not_judged_by_another_protocol_than_the_re
     wanted = ("annotate", "sample", str(folder), "--n", "40", "--out", str(tmp_path / "sample.jsonl"))
     printed = run_cli(*wanted)
     assert printed.code == 2 and "20 answers without verdicts" in printed.err
-    assert run_cli(*wanted, *made).code == 0
+    assert run_cli(*wanted, "--set", "check.protocol=vericite", *JUDGED).code == 0

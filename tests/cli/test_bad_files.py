@@ -94,12 +94,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "--set",
         "search.rerank=none",
     ),
-    "score": ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--draws", "100"),
+    "score": ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--set", "draws=100"),
     "attribute": ("attribute", "FILE", "--judge", "lexical"),
     "repair": ("repair", "FILE", "--judge", "lexical"),
     "corpus build": ("corpus", "build", "FILE", "--to", "STORE"),
     "convert": ("convert", "FILE", "--to", "alce"),
-    "report": ("report", "FILE", "--judge", "lexical", "--out", "PAGE"),
+    "report": ("report", "FILE", "--set", "check.judge=lexical", "--out", "PAGE"),
 }
 
 SOUND = {

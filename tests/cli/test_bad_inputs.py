@@ -25,6 +25,7 @@ UNIT = {
 LABELLED = {"item": "i1", "rater": "r1", "label": "supported"}
 EXAMPLE = {"id": "e1", "sentence": "Zinc shortens colds.", "sources": [{"id": "s1", "text": "Zinc."}], "supports": [1]}
 LEXICAL = ("--judge", "lexical")
+JUDGED = ("--set", "check.judge=lexical")
 PLAIN = ("--by", "bm25", "--set", "search.rerank=none")
 
 
@@ -82,16 +83,16 @@ TARGETS = {
         right=2,
     ),
     "gold": Target(
-        ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--draws", "100"), GOLD, {"id": 3, "ideal": 3}
+        ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--set", "draws=100"), GOLD, {"id": 3, "ideal": 3}
     ),
     "compared": Target(("compute", "bertscore", "SYSTEM", "--gold", "FILE"), GOLD, {"id": 3, "ideal": 3}),
-    "ratings": Target(("agree", "FILE", "--draws", "100"), RATING, {"item": [], "label": 3}),
-    "figures": Target(("rankings", "FILE", "--draws", "100"), FIGURE, {"system": 3, "value": "much"}),
-    "reported": Target(("report", "FILE", *LEXICAL, "--out", "OUT"), ANSWER, {"answer": 3, "documents.0.text": 3}),
+    "ratings": Target(("agree", "FILE", "--set", "draws=100"), RATING, {"item": [], "label": 3}),
+    "figures": Target(("rankings", "FILE", "--set", "draws=100"), FIGURE, {"system": 3, "value": "much"}),
+    "reported": Target(("report", "FILE", *JUDGED, "--out", "OUT"), ANSWER, {"answer": 3, "documents.0.text": 3}),
     "converted": Target(("convert", "FILE", "--to", "alce"), ANSWER, {"answer": {}, "documents.0.text": None}),
-    "sampled": Target(("annotate", "sample", "FILE", *LEXICAL, "--n", "1", "--out", "OUT"), ANSWER, {"answer": 3}),
+    "sampled": Target(("annotate", "sample", "FILE", *JUDGED, "--n", "1", "--out", "OUT"), ANSWER, {"answer": 3}),
     "units": Target(("annotate", "page", "FILE", "--out", "OUT"), UNIT, {"claim": 3, "documents": 3, "end": -1}),
-    "people": Target(("annotate", "agreement", "FILE", "--draws", "100"), LABELLED, {"item": [], "label": 3}),
+    "people": Target(("annotate", "agreement", "FILE", "--set", "draws=100"), LABELLED, {"item": [], "label": 3}),
     "experiment": Target(("run", "EXPERIMENT", "--to", "OUT", "--dry-run"), QUESTION, {"id": [], "question": 3}),
     "stored": Target(("corpus", "build", "FILE", "--to", "OUT"), DOCUMENT, {"id": {}, "text": 3}),
     "examples": Target(
@@ -244,7 +245,9 @@ BAD_WORDS = [
     ("check", "ANSWERS", "--format", "word"),
     ("check", "ANSWERS", "--set", "check.abstain_below=2"),
     ("check", "ANSWERS", "--fail-under", "x"),
-    ("check", "ANSWERS", "--json", "--csv"),
+    ("check", "ANSWERS", "--csv"),
+    ("check", "ANSWERS", "--set", "abstain"),
+    ("check", "ANSWERS", "--set", "search.k=3"),
     ("check", "ANSWERS", "--out", "."),
     ("check", "ANSWERS", "--set", "llm.price=cheap"),
     ("ask",),
@@ -257,7 +260,9 @@ BAD_WORDS = [
     ("search", "why", "--from", "1990"),
     ("score", "ANSWERS", "-m", "Best"),
     ("score", "ANSWERS", "-m", "nDCG@x"),
-    ("score", "ANSWERS", "--json", "--csv"),
+    ("score", "ANSWERS", "--with", "verdicts"),
+    ("score", "ANSWERS", "--with", "word=x.jsonl"),
+    ("score", "ANSWERS", "--set", "draws=1"),
     ("compare", "ANSWERS", "nowhere"),
     ("agree", "nowhere.jsonl"),
     ("calibrate", "ANSWERS", "--coverage", "0.9", "--risk", "0.1"),
@@ -272,9 +277,9 @@ BAD_WORDS = [
     ("table", "nowhere"),
     ("table", "."),
     ("report", "ANSWERS"),
-    ("report", "ANSWERS", "--out", "x.html", "--csv", "x.html"),
-    ("report", "ANSWERS", "--csv", "nowhere/x.csv"),
-    ("report", "ANSWERS", "--csv", "ANSWERS"),
+    ("report", "ANSWERS", "--out", "x.html", "--out", "x.html"),
+    ("report", "ANSWERS", "--out", "nowhere/x.csv"),
+    ("report", "ANSWERS", "--out", "ANSWERS"),
     ("convert", "ANSWERS", "--to", "word"),
     ("convert", "ANSWERS", "--to", "csv"),
     ("annotate", "sample", "ANSWERS", "--n", "0", "--out", "x"),
@@ -286,7 +291,7 @@ BAD_WORDS = [
     ("annotate", "convert", "--sample", "ANSWERS", "--to", "word"),
     ("bioace", "score", "ANSWERS", "--gold", "nowhere"),
     ("bioace", "score", "nowhere"),
-    ("bioace", "score", "ANSWERS", "--gold", "ANSWERS", "--tune", "3", "--threshold", "0.5"),
+    ("bioace", "score", "ANSWERS", "--gold", "ANSWERS", "--set", "tune=3", "--set", "threshold=0.5"),
     ("bioace", "train-completeness", "ANSWERS", "--out", "x", "--encoder", "a", "--decoder", "b"),
     ("bioace", "train-correctness", "nowhere", "--encoder", "nowhere", "--out", "x"),
     ("datasets", "stats", "medaesqa", "ANSWERS"),
@@ -302,7 +307,7 @@ BAD_WORDS = [
     ("serve", "--plan", "nowhere.toml", "--port", "0"),
     ("mcp", "--corpus", "nowhere.jsonl"),
     ("mcp", "--corpus", "demo", "--corpus", "demo"),
-    ("mcp", "--state", "ANSWERS"),
+    ("mcp", "--set", "service.state=ANSWERS"),
     ("chek",),
 ]
 

@@ -43,7 +43,7 @@ def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
     texts = {"1100": "Iron supplements lower fatigue in women without anaemia.", "1200": "Statins lower heart attacks."}
     lines = [{"id": pmid, "pmid": pmid, "sections": [{"text": text}]} for pmid, text in texts.items()]
     documents.write_text("\n".join(map(json.dumps, lines)))
-    printed = run_cli(*COMMAND, "--documents", str(documents), "--judge", "lexical", "--json")
+    printed = run_cli(*COMMAND, "--documents", str(documents), "--set", "judge=lexical", "--json")
     table = "citations by a judge (tables 4, A6)"
     found = rows(printed)
     assert (table, "P, R, F1", None) not in found
@@ -52,8 +52,8 @@ def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
 
 def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):
     kept = tmp_path / "mixture.json"
-    assert run_cli(*COMMAND, "--save-mixture", str(kept), "--threshold", "0.6").code == 0
-    again = run_cli(*COMMAND, "--mixture", str(kept), "--align", "optimal", "--csv")
+    assert run_cli(*COMMAND, "--save-mixture", str(kept), "--set", "threshold=0.6").code == 0
+    again = run_cli(*COMMAND, "--set", f"mixture={kept}", "--set", "align=optimal")
     assert again.code == 0
     assert "fitted to the scored answers" not in again.err
     assert "threshold=0.6" in again.err.replace("\n", "")
@@ -81,7 +81,7 @@ def test_a_classifier_is_trained_and_labels_sentences(run_cli, tmp_path):
     kept = tmp_path / "classifier.json"
     trained = run_cli("bioace", "train-completeness", COMMAND[2], "--out", str(kept))
     assert trained.code == 0 and "14 required" in trained.out
-    printed = run_cli(*COMMAND, "--completeness", str(kept), "--json")
+    printed = run_cli(*COMMAND, "--set", f"completeness={kept}", "--json")
     found = rows(printed)
     assert found["sentences by a model against people (table 2)", "F1, weighted", None]["value"] > 0.9
     assert found["rankings by sentences (A2)", "Spearman's rho, completeness", None]["n"] == 4
@@ -202,18 +202,18 @@ def test_tables_that_other_commands_fill_are_named(run_cli):
 
 
 def test_without_a_model_nobody_is_asked_for_labels(run_cli):
-    printed = run_cli(*COMMAND, "--completeness", "llm")
+    printed = run_cli(*COMMAND, "--set", "completeness=llm")
     assert printed.code == 2 and "--llm" in printed.err
 
 
 def test_a_prompt_without_who_is_asked_is_refused(run_cli, tmp_path):
     prompt = tmp_path / "mine.toml"
     prompt.write_text('name = "mine"\nversion = 1\nabout = "Mine."\nsystem = "List facts."\nuser = "{passage}"\n')
-    nuggets = run_cli(*COMMAND, "--nugget-prompt", str(prompt))
+    nuggets = run_cli(*COMMAND, "--set", f"nugget_prompt={prompt}")
     assert nuggets.code == 2 and "--llm MODEL" in nuggets.err
-    labels = run_cli(*COMMAND, "--completeness-prompt", str(prompt))
-    assert labels.code == 2 and "--completeness llm" in labels.err.replace("\n", " ")
-    no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--nugget-prompt", str(prompt))
+    labels = run_cli(*COMMAND, "--set", f"completeness_prompt={prompt}")
+    assert labels.code == 2 and "completeness=llm" in labels.err.replace("\n", " ")
+    no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--set", f"nugget_prompt={prompt}")
     assert no_slot.code == 2 and "to be among text; found {passage}" in no_slot.err.replace("\n", " ")
 
 
@@ -232,9 +232,16 @@ def test_a_prompt_with_a_slot_that_nothing_goes_into_is_refused_before_a_model_i
     other = written("other", user.replace("{text}", "{text} {question} {sentence}"), system)
     facts, needs = written("facts", "{text}"), written("needs", "{question} {sentence}")
     with ScriptedServer() as server:
-        by_model = ("--llm", server.spec, "--completeness", "llm")
+        by_model = ("--llm", server.spec, "--set", "completeness=llm")
         for prompts in ((other, needs), (facts, other)):
-            printed = run_cli(*COMMAND, *by_model, "--nugget-prompt", prompts[0], "--completeness-prompt", prompts[1])
+            printed = run_cli(
+                *COMMAND,
+                *by_model,
+                "--set",
+                f"nugget_prompt={prompts[0]}",
+                "--set",
+                f"completeness_prompt={prompts[1]}",
+            )
             told = printed.err.replace("\n", " ")
             assert printed.code == 2 and "expected the slots of" in told and "prompt other.v1" in told
         assert not server.arrivals
@@ -254,8 +261,8 @@ def test_a_language_model_is_asked_by_prompts_of_the_users_own(run_cli, tmp_path
 
     with ScriptedServer() as server:
         server.default = behave
-        by_model = ("--llm", server.spec, "--completeness", "llm")
-        prompts = ("--nugget-prompt", str(files[0]), "--completeness-prompt", str(files[1]))
+        by_model = ("--llm", server.spec, "--set", "completeness=llm")
+        prompts = ("--set", f"nugget_prompt={files[0]}", "--set", f"completeness_prompt={files[1]}")
         printed = run_cli(*COMMAND, *by_model, *prompts, "--json")
     assert printed.code == 0, printed.err
     assert all("MINE" in one for one in asked)
@@ -266,12 +273,12 @@ def test_a_language_model_is_asked_by_prompts_of_the_users_own(run_cli, tmp_path
 def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
     pytest.importorskip("optuna", reason="the extra [assess] is not installed")
     kept = tmp_path / "mixture.json"
-    printed = run_cli(*COMMAND, "--tune", "12", "--save-mixture", str(kept), "--json")
+    printed = run_cli(*COMMAND, "--set", "tune=12", "--save-mixture", str(kept), "--json")
     assert printed.code == 0, printed.err
     assert "tuned on the answers that it scores" in printed.err.replace("\n", " ")
     mixture = json.loads(kept.read_text())
     assert mixture["threshold"] in [point[0] for point in mixture["front"]]
-    both = run_cli(*COMMAND, "--tune", "12", "--threshold", "0.4")
+    both = run_cli(*COMMAND, "--set", "tune=12", "--set", "threshold=0.4")
     assert both.code == 2 and "Give one of them" in both.err
 
 
@@ -294,14 +301,14 @@ def test_an_answer_whose_nuggets_failed_does_not_choose_the_threshold(run_cli, m
 
     monkeypatch.setattr(bioace, "make_nuggets", made)
     monkeypatch.setattr(bioace, "tune_threshold", tuned)
-    for mixture in ((), ("--mixture", kept)):
+    for mixture in ((), ("--set", f"mixture={kept}")):
         chosen_by.clear()
-        printed = run_cli(*COMMAND, "--tune", "5", *mixture, "--json")
+        printed = run_cli(*COMMAND, "--set", "tune=5", *mixture, "--json")
         assert printed.code == 0, printed.err
         assert len(chosen_by) == ok and all(chosen_by)
         assert f"{8 - ok} answers without nuggets: silence" in printed.err.replace("\n", " ")
 
 
 def test_an_embedder_that_is_none_is_refused(run_cli):
-    printed = run_cli(*COMMAND, "--embedder", "mine")
+    printed = run_cli(*COMMAND, "--set", "embedder=mine")
     assert printed.code == 2 and "hf:CHECKPOINT" in printed.err

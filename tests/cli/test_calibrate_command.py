@@ -49,7 +49,7 @@ def test_figures_are_printed_and_without_a_name_nothing_is_kept(run_cli, own):
 
 
 def test_a_judge_that_is_kept_is_used_by_its_name(run_cli, own, tmp_path):
-    printed = calibrated(run_cli, "--name", "mine", "--coverage", "0.5")
+    printed = calibrated(run_cli, "--out", "mine", "--coverage", "0.5")
     assert (printed.code, "--judge mine" in printed.out) == (0, True)
     kept = read_stored(own / "mine.json")
     assert (kept.judge, kept.signature, kept.n, kept.figures.groups) == ("lexical", "lexical.v1", 60, 20)
@@ -62,7 +62,7 @@ def test_a_judge_that_is_kept_is_used_by_its_name(run_cli, own, tmp_path):
 
 
 def test_its_threshold_is_the_default_and_an_option_outranks_it(run_cli, own, tmp_path):
-    calibrated(run_cli, "--name", "mine")
+    calibrated(run_cli, "--out", "mine")
     kept = own / "mine.json"
     kept.write_text(json.dumps({**json.loads(kept.read_text()), "abstain_below": 1.0}))
     answers, out = write(tmp_path / "in.jsonl", ANSWER), tmp_path / "out.jsonl"
@@ -96,7 +96,7 @@ def test_a_file_to_pass_on_can_be_read_as_others_of_the_user_can(run_cli, own, t
     out, usual = tmp_path / "theirs.json", tmp_path / "usual"
     usual.touch()
     calibrated(run_cli, "--out", str(out))
-    calibrated(run_cli, "--name", "mine")
+    calibrated(run_cli, "--out", "mine")
     mode, other, folder = (stat.S_IMODE(path.stat().st_mode) for path in (out, usual, own))
     assert (mode, folder) == (other, 0o700)
 
@@ -115,16 +115,16 @@ def unasked(*_: object) -> None:
     raise AssertionError("the judge was asked")
 
 
-@pytest.mark.parametrize("option", ["--out", "--name"])
+@pytest.mark.parametrize("is_file", [True, False])
 def test_a_folder_that_cannot_be_written_is_told_of_before_the_judge_is_asked(
-    run_cli, own, tmp_path, monkeypatch: pytest.MonkeyPatch, option
+    run_cli, own, tmp_path, monkeypatch: pytest.MonkeyPatch, is_file
 ):
     monkeypatch.setattr(LexicalJudge, "judge", unasked)
     # Root may write anywhere.
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
-    printed = calibrated(run_cli, option, str(tmp_path / "x.json") if option == "--out" else "mine")
+    printed = calibrated(run_cli, "--out", str(tmp_path / "x.json") if is_file else "mine")
     assert (printed.code, "that can be written" in printed.err, "Permission denied" in printed.err) == (2, True, True)
-    assert option in printed.err
+    assert "--out" in printed.err
 
 
 def test_a_home_that_cannot_be_made_is_told_of_before_the_judge_is_asked(
@@ -133,13 +133,13 @@ def test_a_home_that_cannot_be_made_is_told_of_before_the_judge_is_asked(
     (tmp_path / "file").touch()
     monkeypatch.setenv("VERICITE_HOME", str(tmp_path / "file" / "home"))
     monkeypatch.setattr(LexicalJudge, "judge", unasked)
-    printed = calibrated(run_cli, "--name", "mine")
+    printed = calibrated(run_cli, "--out", "mine")
     assert (printed.code, "Set VERICITE_HOME to another" in printed.err) == (2, True)
 
 
 @pytest.mark.filterwarnings("always::vericite.verify.judges.wrapped.StaleCalibrationWarning")
 def test_a_judge_that_has_changed_is_told_of_on_stderr(run_cli, own):
-    calibrated(run_cli, "--name", "mine")
+    calibrated(run_cli, "--out", "mine")
     kept = own / "mine.json"
     kept.write_text(kept.read_text().replace("lexical.v1", "lexical.v0"))
     printed = run_cli("judge", "Statins lower LDL.", "Statins lower LDL a lot.", "--judge", "mine")
@@ -151,7 +151,7 @@ def test_a_judge_that_has_changed_is_told_of_on_stderr(run_cli, own):
 def test_bad_lines_are_named_and_cost_only_themselves(run_cli, own, tmp_path):
     bad = ["nope", {**LINES[0], "label": "maybe"}, {**LINES[0], "claim": " "}, {"claim": "Zinc."}]
     path = write(tmp_path / "in.jsonl", *bad, *LINES)
-    printed = run_cli("calibrate", path, "--judge", "lexical", "--name", "mine")
+    printed = run_cli("calibrate", path, "--judge", "lexical", "--out", "mine")
     assert printed.code == 2
     for place in ("line 1:", "line 2, field label:", "line 3, field claim:", "line 4, field premise:"):
         assert f"{path}, {place}" in printed.err
@@ -164,8 +164,8 @@ def test_both_namings_of_labels_and_fields_of_ones_own_are_taken(run_cli, own, t
         {**line, "label": names[line["label"]], "rater": "AB", "group": 7 + row // 3} for row, line in enumerate(LINES)
     ]
     other = write(tmp_path / "in.jsonl", *renamed)
-    calibrated(run_cli, "--name", "mine")
-    run_cli("calibrate", other, "--judge", "lexical", "--name", "yours")
+    calibrated(run_cli, "--out", "mine")
+    run_cli("calibrate", other, "--judge", "lexical", "--out", "yours")
     mine, yours = (read_stored(own / f"{name}.json") for name in ("mine", "yours"))
     assert (mine.temperature, mine.bias) == (yours.temperature, yours.bias)
 
@@ -181,10 +181,9 @@ def test_pairs_of_one_premise_are_held_out_together(run_cli, tmp_path):
     [
         (("--judge", "llm-labels:ollama:any"), "only gives labels"),
         (("--judge", "nobody"), "expected a judge out of"),
-        (("--name", "bundled"), "expected a name that no judge has yet"),
-        (("--name", "calibrated"), "expected a name that no judge has yet"),
-        (("--name", "My Judge"), "1 to 40"),
-        (("--name", "mine", "--out", "x.json"), "--name or --out"),
+        (("--out", "bundled"), "expected a name that no judge has yet"),
+        (("--out", "calibrated"), "expected a name that no judge has yet"),
+        (("--out", "My Judge"), "1 to 40"),
         (("--out", "no/such/folder/x.json"), "Create the folder first"),
         (("--coverage", "0.9", "--risk", "0.1"), "--coverage or --risk"),
         (("--risk", "0"), "a risk of at most 0 "),
@@ -197,9 +196,9 @@ def test_what_cannot_be_done_is_refused(run_cli, more, told):
 
 
 def test_a_calibrated_judge_is_not_calibrated_again_but_its_name_may_be_used_again(run_cli, own):
-    assert calibrated(run_cli, "--name", "mine").code == 0
+    assert calibrated(run_cli, "--out", "mine").code == 0
     assert "not calibrated yet" in calibrated(run_cli, "--judge", "mine").err
-    assert calibrated(run_cli, "--name", "mine", "--coverage", "0.5").code == 0
+    assert calibrated(run_cli, "--out", "mine", "--coverage", "0.5").code == 0
 
 
 @pytest.mark.parametrize(

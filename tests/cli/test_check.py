@@ -240,7 +240,7 @@ def test_records_of_no_format_list_the_formats(run_cli, tmp_path):
     printed = run_cli("check", write(tmp_path / "in.jsonl", {"colour": "\x1b[31mred"}))
     assert printed.code == 2
     assert "line 1, with the fields 'colour'" in printed.err
-    assert "ragas" in printed.err and "--columns" in printed.err
+    assert "ragas" in printed.err and "--format answer=" in printed.err
 
 
 def test_bad_documents_are_reported_and_cost_themselves(run_cli, tmp_path):

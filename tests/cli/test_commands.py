@@ -185,7 +185,7 @@ def test_a_step_of_training_without_the_extra_says_how_to_install_it(run_cli, mo
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("torch", "onnx"):
         monkeypatch.setitem(sys.modules, name, None)
-    for line in ("fit --data a --base b --out c", "pack a b c d e", "unpack --model a --out b"):
+    for line in ("fit --data a --base b --out c", "pack a b c d e", "unpack a b"):
         printed = run_cli("train", *line.split())
         assert printed.code == 3
         assert "pip install 'vericite[train]'" in printed.err

@@ -53,7 +53,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     **{f"train {step}": [["--help"]] for step in ("fit", "pack", "unpack")},
     # They read examples and data sets of the user's; their own tests run them.
     **{f"train {step}": [["--help"]] for step in ("attribution", "attribution-data", "inline")},
-    "corpus retractions": [[], ["--store", "store"]],
+    "corpus retractions": [[], ["store"]],
     "corpus build": [["pile", EXAMPLES / "corpus", "--to", "built"], ["pile", "--to", "built", "--vectors"]],
     "corpus info": [["store"]],
     "corpus get": [["store", "99000004"]],
@@ -162,7 +162,7 @@ def test_a_command_contacts_nothing_that_was_not_named(
     "given",
     [
         ["search", QUESTION, "--corpus", "pubmed"],
-        ["corpus", "build", "--to", "built", "--pmids", "101"],
+        ["corpus", "build", "pmids:101", "--to", "built"],
         ["corpus", "build", "--to", "built", "pmids:pile/ids.txt"],
     ],
 )

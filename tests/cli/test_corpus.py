@@ -82,12 +82,14 @@ def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):
     run_cli("corpus", "build", str(first), "--to", str(tmp_path / "again"))
     run_cli("corpus", "export", str(tmp_path / "again"), "--out", str(second))
     assert sorted(first.read_text().splitlines()) == sorted(second.read_text().splitlines())
-    only = run_cli("corpus", "export", store, "--from", "2019", "--journal", "A journal").out
+    only = run_cli("corpus", "export", store, "--set", "year_from=2019", "--set", "search.journals=A journal").out
     assert [json.loads(line)["id"] for line in only.splitlines()] == ["77"]
 
 
 def test_filters_that_leave_nothing_are_named(store, run_cli):
-    printed = run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none", "--language", "English")
+    printed = run_cli(
+        "search", "aspirin", "--corpus", store, "--set", "search.rerank=none", "--set", "search.languages=English"
+    )
     assert "Nothing found." in printed.out
     assert "with these filters, nothing was found for 1 of 1 questions" in printed.err
     assert "filters" not in run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none").err
@@ -112,14 +114,14 @@ def test_a_question_is_answered_from_a_store(store, run_cli):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["corpus", "build", "--to", "x"], "expected files, folders, pmids:FILE, --pubmed or --pmids"),
+        (["corpus", "build", "--to", "x"], "SOURCE"),
         (["corpus", "build", "nowhere", "--to", "x"], "nowhere"),
         (["corpus", "info", "nowhere"], "vericite corpus build FILES --to"),
         (["search", "aspirin", "--corpus", "nowhere"], "expected a readable file"),
         (["search", ""], "at least one word"),
         (["search", " ?!"], "at least one word"),
         (["search", "aspirin", "--from", "19"], "1500"),
-        (["corpus", "export", "nowhere", "--to", "20191"], "2100"),
+        (["corpus", "export", "nowhere", "--set", "year_to=20191"], "2100"),
         (["corpus", "build", "nowhere", "--to", "x", "--format", "jason"], "'json"),
     ],
 )
@@ -220,7 +222,7 @@ def test_a_build_whose_errors_go_into_a_file_tells_how_far_it_is_now_and_then(ca
 
 def test_offline_nothing_is_asked_of_pubmed(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for asking in (["corpus", "build", "--pubmed", "aspirin", "--to", "x"], ["ask", "Why?", "--corpus", "pubmed"]):
+    for asking in (["corpus", "build", "pubmed:aspirin", "--to", "x"], ["ask", "Why?", "--corpus", "pubmed"]):
         printed = run_cli("--offline", *asking)
         assert printed.code == 2
         assert "VERICITE_OFFLINE" in printed.err
@@ -228,7 +230,7 @@ def test_offline_nothing_is_asked_of_pubmed(run_cli, tmp_path, monkeypatch):
 
 def test_what_is_no_pmid_is_told_in_words_and_leaves_no_store(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    printed = run_cli("--offline", "corpus", "build", "--pmids", "abc", "--to", "x")
+    printed = run_cli("--offline", "corpus", "build", "pmids:abc,", "--to", "x")
     assert printed.code == 2
     assert "the PMIDs abc: expected a PMID, a number of up to 8 digits; found 'abc'" in printed.err
     assert "no store was created" in printed.out

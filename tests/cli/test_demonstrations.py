@@ -88,18 +88,17 @@ def test_documents_come_from_a_file_and_missing_ones_are_reported(tmp_path, run)
         asked | {"id": "b", "documents": ["6"]},
     ]
     questions.write_text("\n".join(map(json.dumps, lines)))
-    done = run("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents)
+    done = run("build", questions, "--to", tmp_path / "pool.jsonl", "--corpus", documents)
     assert done.exit_code == 3
     assert "1 demonstrations made" in done.stdout and "1 failed" in done.stdout
     assert "vericite: b: expected gold documents" in done.stderr
     assert json.loads((tmp_path / "pool.jsonl").read_text())["answer"] == "Zinc shortened colds by 2 days [1]."
 
 
-@pytest.mark.parametrize("where", [[], ["--corpus", "demo", "--documents", "x.jsonl"]])
-def test_documents_have_one_source(questions, tmp_path, run, where):
-    done = run("build", questions, "--to", tmp_path / "pool.jsonl", *where)
+def test_gold_documents_need_a_corpus(questions, tmp_path, run):
+    done = run("build", questions, "--to", tmp_path / "pool.jsonl")
     assert isinstance(done.exception, InputError)
-    assert "either --documents or --corpus" in str(done.exception)
+    assert "expected --corpus with the gold documents" in str(done.exception)
     assert not (tmp_path / "pool.jsonl").exists()
 
 
@@ -114,7 +113,7 @@ def test_a_model_writes_rationales_and_its_cost_is_reported(tmp_path, run):
     asked = {"id": "a", "question": "Does zinc help?", "type": "yesno", "documents": ["5"], "exact": [["yes"]]}
     questions.write_text(json.dumps(asked))
     said = {"statements": [{"statement": "Zinc shortened colds.", "documents": [1]}]}
-    given = ("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents, "--set", "llm.cache=false")
+    given = ("build", questions, "--to", tmp_path / "pool.jsonl", "--corpus", documents, "--set", "llm.cache=false")
     with ScriptedServer() as server:
         server.script([reply(json.dumps(said)), reply('{"answer": "yes"}')])
         done = run(*given, "--llm", server.spec)
@@ -145,7 +144,6 @@ def test_a_pool_is_made_as_in_evaluation_from_search_results(questions, tmp_path
     ("options", "told"),
     [
         (["--prompt", "reason-verify"], "--llm with --prompt"),
-        (["--retrieved", "--documents", "x.jsonl"], "--corpus with --retrieved"),
         (["--retrieved"], "--corpus with --retrieved"),
         (["--reference", "--corpus", "demo", "--llm", "openai:gpt-4o-mini"], "--reference without --llm"),
     ],

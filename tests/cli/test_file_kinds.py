@@ -144,4 +144,4 @@ def test_no_lines_of_json_are_written_under_another_kinds_name(run_cli: Run, tmp
     path.write_text('{"answer": "Zinc helps [1].", "documents": ["Zinc helps."]}\n')
     printed = run_cli(command, str(path), "--judge", "lexical", "--out", str(out))
     assert printed.code == 2 and not out.exists()
-    assert f".{suffix} files cannot be written" in printed.err and "--csv" in printed.err
+    assert f".{suffix} files cannot be written" in printed.err and "--out" in printed.err

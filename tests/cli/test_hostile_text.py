@@ -121,7 +121,9 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
     sample, store, grid = (str(folder / name) for name in ("sample.jsonl", "store", "grid"))
     (folder / "computed").mkdir(exist_ok=True)
     computed = str(Path(lines(folder / "computed" / "answers.jsonl", answer(evil))).parent)
-    names = ("--name", f"one {evil}", "--name", f"two {evil}")
+    named = evil.strip()
+    systems = [f"{number} {named}={answers}" for number in ("one", "two")]
+    judged = ("--set", "check.judge=lexical")
     lexical = ("--judge", "lexical")
     example = {"id": evil, "sentence": evil, "sources": [{"id": evil, "text": evil}], "group": evil}
     examples = lines(folder / "examples.jsonl", example)
@@ -177,22 +179,33 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
             "--set",
             "search.rerank=none",
         ],
-        "score": ["score", answers, answers, "--gold", gold, "-m", "RougeL", *names, "--by", "kind", "--draws", "100"],
-        "compare": ["compare", answers, answers, "--gold", gold, "-m", "RougeL", *names, "--draws", "100"],
-        "agree": ["agree", first, second, "--by", "--draws", "100"],
-        "rankings": ["rankings", scores, "--draws", "100"],
+        "score": [
+            "score",
+            *systems,
+            "--gold",
+            gold,
+            "-m",
+            "RougeL",
+            "--by",
+            "kind",
+            "--set",
+            "draws=100",
+        ],
+        "compare": ["compare", *systems, "--gold", gold, "-m", "RougeL", "--set", "draws=100"],
+        "agree": ["agree", first, second, "--set", "by=true", "--set", "draws=100"],
+        "rankings": ["rankings", scores, "--set", "draws=100"],
         "calibrate": ["calibrate", labels, *lexical],
         "split": ["split", f"{SENTENCE} {evil} [1].", "--into", "claims"],
         "judge": ["judge", f"{SENTENCE} {evil}", f"{SENTENCE} {evil}", *lexical],
-        "report": ["report", answers, *lexical, "--out", str(folder / "report.html")],
+        "report": ["report", answers, *judged, "--out", str(folder / "report.html")],
         "convert": ["convert", answers, "--to", "alce"],
         "convert to a table": ["convert", medaesqa, "--documents", documents, "--to", "vericite"],
-        "annotate sample": ["annotate", "sample", answers, answers, *names, *lexical, "--n", "2", "--out", sample],
-        "annotate page": ["annotate", "page", sample, "--out", str(folder / "page.html"), "--title", evil],
-        "annotate agreement": ["annotate", "agreement", *people, "--draws", "100"],
+        "annotate sample": ["annotate", "sample", *systems, *judged, "--n", "2", "--out", sample],
+        "annotate page": ["annotate", "page", sample, "--out", str(folder / "page.html")],
+        "annotate agreement": ["annotate", "agreement", *people, "--set", "draws=100"],
         "annotate convert": ["annotate", "convert", "--sample", sample, "--to", "label-studio"],
         "annotate convert to csv": ["annotate", "convert", "--sample", sample, "--to", "csv"],
-        "bioace score": ["bioace", "score", f"medaesqa:{medaesqa}", "--gold", nuggets, *lexical],
+        "bioace score": ["bioace", "score", f"medaesqa:{medaesqa}", "--gold", nuggets, "--set", "judge=lexical"],
         "datasets stats": ["datasets", "stats", "medaesqa", medaesqa],
         "datasets show": ["datasets", "show", "medaesqa", medaesqa, "--what", "answers"],
         "corpus build": ["corpus", "build", documents, "--to", store],

@@ -49,16 +49,16 @@ def commands() -> Iterator[list[str]]:
         yield ["corpus", "get", place, "1"]
         yield ["corpus", "export", place]
         yield ["corpus", "verify", place]
-        yield ["corpus", "retractions", "--store", place]
+        yield ["corpus", "retractions", place]
         yield ["check", ANSWERS, "--out", place]
-        yield ["check", ANSWERS, "--ray", "local", "--out", place]
+        yield ["check", ANSWERS, "--set", "workers.ray=local", "--out", place]
     for model in MODELS:
         yield ["ask", QUESTION, "--llm", model]
         yield ["judge", "Aspirin works.", "Aspirin works.", "--judge", f"llm:{model}"]
     yield ["judge", "Aspirin works.", "Aspirin works.", "--judge", "hf:some/model"]
     yield ["search", QUESTION, "--set", "search.rerank=hf:some/model"]
-    yield ["check", ANSWERS, "--ray", "10.0.0.1:6379", "--out", "out.jsonl"]
-    yield ["corpus", "build", "--to", "built", "--pmids", "101"]
+    yield ["check", ANSWERS, "--set", "workers.ray=10.0.0.1:6379", "--out", "out.jsonl"]
+    yield ["corpus", "build", "pmids:101", "--to", "built"]
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_the_filter_ends_a_command_that_opens_one(plain_environment: None, tmp_p
         ["search", QUESTION, "--corpus", "s3://some-bucket/x"],
         ["corpus", "info", "s3://some-bucket/x"],
         ["check", "s3://some-bucket/x.jsonl"],
-        ["check", ANSWERS, "--ray", "local", "--out", "s3://some-bucket/x.jsonl"],
+        ["check", ANSWERS, "--set", "workers.ray=local", "--out", "s3://some-bucket/x.jsonl"],
     ],
 )
 def test_a_bucket_elsewhere_is_refused_with_the_next_step(run_cli, plain_environment: None, given: list[str]):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vericite.cli import terminal
-from vericite.cli.figures import print_csv
+from vericite.cli.figures import write_records
 from vericite.cli.io import count_lines
 from vericite.cli.terminal import ProgressLine
 from vericite.pipeline.plan import project_settings
@@ -52,21 +52,30 @@ def with_figures(folder: Path) -> dict[str, list[str]]:
     """Every command that prints figures."""
     return {
         "check": ["check", ANSWERS, *LEXICAL],
-        "score": ["score", *SCORE, "--gold", GOLD, "-m", "SupportRate,RougeL", "--draws", "100"],
-        "compare": ["compare", *SCORE, "--gold", GOLD, "-m", "SupportRate", "--draws", "100"],
-        "agree": ["agree", ratings(folder / "ratings.jsonl"), "--draws", "100"],
-        "rankings": ["rankings", figures(folder / "figures.jsonl"), "--draws", "100"],
+        "score": ["score", *SCORE, "--gold", GOLD, "-m", "SupportRate,RougeL", "--set", "draws=100"],
+        "compare": ["compare", *SCORE, "--gold", GOLD, "-m", "SupportRate", "--set", "draws=100"],
+        "agree": ["agree", ratings(folder / "ratings.jsonl"), "--set", "draws=100"],
+        "rankings": ["rankings", figures(folder / "figures.jsonl"), "--set", "draws=100"],
         "calibrate": ["calibrate", labels(folder / "labels.jsonl"), *LEXICAL],
     }
 
 
-@pytest.mark.parametrize("name", ["check", "score", "compare", "agree", "rankings", "calibrate"])
-def test_figures_come_as_json_and_as_csv(run_cli, tmp_path: Path, name: str):
+@pytest.mark.parametrize("name", ["check", "calibrate"])
+def test_figures_come_as_json(run_cli, tmp_path: Path, name: str):
+    assert json.loads(run_cli(*with_figures(tmp_path)[name], "--json").out)
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "agree", "rankings"])
+def test_figures_are_printed_and_written_in_the_form_of_the_file(run_cli, tmp_path: Path, name: str):
     words = with_figures(tmp_path)[name]
-    found = json.loads(run_cli(*words, "--json").out)
-    rows = found["rates"] if name == "check" else found
-    table = list(csv.DictReader(io.StringIO(run_cli(*words, "--csv").out)))
+    rows = json.loads(run_cli(*words, "--json").out)
+    files = [tmp_path / f"written.{ending}" for ending in ("csv", "json", "jsonl")]
+    for file in files:
+        assert run_cli(*words, "--out", str(file)).code == 0
+    table = list(csv.DictReader(io.StringIO(files[0].read_text(encoding="utf-8"))))
     assert len(table) == len(rows) > 0
+    assert json.loads(files[1].read_text(encoding="utf-8")) == rows
+    assert [json.loads(line) for line in files[2].read_text(encoding="utf-8").splitlines()] == rows
     first = rows[0]
     name, value = next((name, value) for name, value in first.items() if isinstance(value, str))
     assert table[0][name] == value
@@ -82,9 +91,12 @@ def test_the_gate_is_in_the_json(run_cli):
     assert gate["of"] == sum(found["counts"][name] for name in names)
 
 
-def test_no_cell_is_a_formula(capsys):
-    print_csv([{"system": "=1+1", "a": {"b": "@x"}, "list": ["-1"], "number": -1.5}])
-    assert capsys.readouterr().out.splitlines() == ["system,a.b,list,number", '\'=1+1,\'@x,"[""-1""]",-1.5']
+def test_no_cell_is_a_formula(tmp_path: Path):
+    write_records([{"system": "=1+1", "a": {"b": "@x"}, "list": ["-1"], "number": -1.5}], tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines() == [
+        "system,a.b,list,number",
+        '\'=1+1,\'@x,"[""-1""]",-1.5',
+    ]
 
 
 def test_quiet_leaves_out_what_is_only_good_to_know(run_cli, tmp_path: Path):
@@ -107,10 +119,10 @@ def test_verdicts_are_kept_with_the_sentences_of_their_sources(run_cli, tmp_path
     assert seen
 
 
-def test_signatures_are_short_unless_asked_for(run_cli):
-    words = ("score", *SCORE, "--gold", GOLD, "-m", "SupportRate", "--draws", "100")
-    short, whole = run_cli(*words).out, run_cli(*words, "--signatures").out
-    assert "(--signatures shows" in short and "vericite=" not in short
+def test_signatures_are_short_but_whole_in_json(run_cli):
+    words = ("score", *SCORE, "--gold", GOLD, "-m", "SupportRate", "--set", "draws=100")
+    short, whole = run_cli(*words).out, run_cli(*words, "--json").out
+    assert "(--json shows" in short and "vericite=" not in short
     assert "vericite=" in whole
 
 

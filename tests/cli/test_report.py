@@ -46,17 +46,19 @@ def test_a_page_of_checked_answers_never_takes_the_place_of_what_is_read_or_writ
 
 def test_a_table_has_a_row_a_citation_of_each_system(run_cli, tmp_path: Path):
     answers, table = str(EXAMPLES / "answers.jsonl"), tmp_path / "citations.csv"
-    named = ("--name", "one", "--name", "=two", "--judge", "lexical")
-    printed = run_cli("report", answers, answers, *named, "--csv", str(table))
+    named = (f"one={answers}", f"-two={answers}", "--set", "check.judge=lexical")
+    printed = run_cli("report", *named[:1], "--out", str(table), *named[2:], "--", named[1])
     assert printed.code == 0, printed.err
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     # What a spreadsheet would run as a formula begins with an apostrophe.
-    assert {row["system"] for row in rows} == {"one", "'=two"}
+    assert {row["system"] for row in rows} == {"one", "'-two"}
     supported = next(row for row in rows if row["label"] == "supported")
     assert supported["title"] and supported["evidence"] and supported["question"]
     assert {"supported", "irrelevant", "uncited"} <= {row["label"] for row in rows}
-    again = run_cli("report", answers, answers, *named, "--csv", "-")
-    assert again.out == table.read_text(encoding="utf-8")
+    folder, page = tmp_path / "folder", tmp_path / "page.html"
+    many = run_cli("report", answers, "--out", str(folder), "--out", str(page), "--set", "check.judge=lexical")
+    assert many.code == 0, many.err
+    assert (folder / "index.html").is_file() and (folder / "data.js").is_file() and page.is_file()
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143)], ids=["Ctrl-C", "SIGTERM"])

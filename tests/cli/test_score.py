@@ -54,11 +54,11 @@ def runs(tmp_path):
 
 
 def test_the_better_run_is_said_to_be_better_in_one_sentence(run_cli, runs):
-    printed = run_cli("compare", *map(str, runs), "--signatures")
+    printed = run_cli("compare", *map(str, runs))
     assert printed.code == 0
     sentence, _, signature = printed.out.splitlines()
-    assert signature.startswith("vericite=")
-    assert "permutations=10000" in signature
+    assert signature.startswith("signature: ")
+    assert "permutations=10000" in json.loads(run_cli("compare", *map(str, runs), "--json").out)[0]["signature"]
     assert sentence.startswith("better supports ")
     assert "points more citations than worse (95 % interval " in sentence
     assert "p < 0.001" in sentence
@@ -84,13 +84,13 @@ def test_several_measures_are_corrected_for(run_cli, runs):
 
 def test_every_figure_has_its_count_interval_and_signature(run_cli, runs, tmp_path):
     out = tmp_path / "figures.jsonl"
-    printed = run_cli("score", *map(str, runs), "-m", "SupportRate", "--signatures", "--out", str(out))
+    printed = run_cli("score", *map(str, runs), "-m", "SupportRate", "--out", str(out))
     assert printed.code == 0
     first, second = map(json.loads, out.read_text().splitlines())
     assert first["low"] < first["value"] < first["high"]
     assert (first["system"], second["system"], first["n"], first["missing"]) == ("better", "worse", 421, 0)
     assert any(drawn in first["signature"] for drawn in ("interval=", "draws=1000"))
-    assert "vericite=" in printed.out
+    assert first["signature"].startswith("vericite=")
 
 
 def test_a_share_that_is_certain_of_all_keeps_an_interval(run_cli, tmp_path):
@@ -131,7 +131,7 @@ def test_a_question_without_an_answer_is_missing_and_no_zero(run_cli, tmp_path):
         (["--gold", str(EXAMPLES / "gold.jsonl"), "--by", "nosuch"], "specialty"),
         (["--by", "type"], "expected gold with a type"),
         (["--gold", "nowhere.jsonl"], "expected a readable file"),
-        (["--draws", "100", "--out", "nowhere/x.jsonl"], "its folder does not exist"),
+        (["--set", "draws=100", "--out", "nowhere/x.jsonl"], "its folder does not exist"),
     ],
 )
 def test_what_cannot_be_used_says_so(run_cli, given, said):
@@ -163,11 +163,11 @@ def test_verdicts_of_another_judge_are_said_to_be_no_fair_comparison(run_cli, ru
     for line in other:
         line["provenance"]["protocol"] = "fast(judge=lexical)"
     runs[1].write_text("\n".join(map(json.dumps, other)))
-    printed = run_cli("compare", *map(str, runs), "--signatures")
+    printed = run_cli("compare", *map(str, runs))
     assert "differ in protocol" in " ".join(printed.out.split())
-    assert "worse: checked-with=0, protocol=fast(judge=lexical)" in printed.out
     (found,) = json.loads(run_cli("compare", *map(str, runs), "--json").out)
     assert "differ in protocol" in found["warning"]
+    assert "worse: checked-with=0, protocol=fast(judge=lexical)" in found["signature"]
 
 
 @pytest.mark.parametrize("terminal", ["", "1"])
@@ -193,7 +193,7 @@ def test_failures_are_counted_with_their_reasons(run_cli, tmp_path):
     outputs = [{"id": "q1", "failed": "timeout"}, {"id": "q2", "failed": "timeout"}, {"id": "q3", "exact": [["yes"]]}]
     path = tmp_path / "outputs.jsonl"
     path.write_text("\n".join(map(json.dumps, outputs)))
-    printed = run_cli("score", str(tmp_path), "-m", "AnsweredRate", "--name", "mine")
+    printed = run_cli("score", f"mine={tmp_path}", "-m", "AnsweredRate")
     assert "mine: 2 questions failed: timeout (2)" in printed.out
 
 
@@ -252,7 +252,7 @@ def test_the_systems_of_a_file_of_many_are_scored_each_on_its_own(run_cli, runs)
     given = ("score", f"medaesqa:{EXAMPLES.parent / 'bioace' / 'answers.json'}", "-m", "CitationSupportRate")
     found = {one["system"]: (one["value"], one["n"]) for one in json.loads(run_cli(*given, "--json").out)}
     assert found == {"M1": (0.75, 2), "M2": (pytest.approx(2 / 3), 2), "M3": (0, 2), "M4": (0.8, 2)}
-    named = json.loads(run_cli(*given, "--name", "old", "--json").out)
+    named = json.loads(run_cli("score", f"old={given[1]}", *given[2:], "--json").out)
     assert [one["system"] for one in named] == ["old/M1", "old/M2", "old/M3", "old/M4"]
     mixed = json.loads(run_cli(*given, str(runs[0]), "--json").out)
     assert [one["system"] for one in mixed] == [*(f"bioace/M{number}" for number in range(1, 5)), "better"]
@@ -278,12 +278,18 @@ def test_the_systems_of_a_file_of_many_are_compared_reported_and_drawn_from_each
     found = json.loads(run_cli("compare", many, "-m", "CitationSupportRate", "--json").out)
     assert [(one["first"], one["second"]) for one in found[:2]] == [("M1", "M2"), ("M1", "M3")]
     assert len(found) == 6 and all(one["n"] == 2 and one["p_holm"] >= one["p"] for one in found)
-    shown = run_cli("report", many, "--judge", "lexical", "--csv", "-").out
-    assert {row["system"] for row in csv.DictReader(shown.splitlines())} == {"M1", "M2", "M3", "M4"}
+    shown = tmp_path / "citations.csv"
+    assert run_cli("report", many, "--set", "check.judge=lexical", "--out", str(shown)).code == 0
+    assert {row["system"] for row in csv.DictReader(shown.read_text(encoding="utf-8").splitlines())} == {
+        "M1",
+        "M2",
+        "M3",
+        "M4",
+    }
     drawn, texts = tmp_path / "sample.jsonl", tmp_path / "texts.jsonl"
     cited = sorted(set(re.findall(r'"cited_pmid": "?(\d+)', (EXAMPLES.parent / "bioace" / "answers.json").read_text())))
     texts.write_text("".join(json.dumps({"id": id, "text": "Statins lower cholesterol."}) + "\n" for id in cited))
-    given = ("--documents", str(texts), "--judge", "lexical", "--n", "4", "--out", str(drawn))
+    given = ("--documents", str(texts), "--set", "check.judge=lexical", "--n", "4", "--out", str(drawn))
     assert run_cli("annotate", "sample", many, *given).code == 0
     units = [json.loads(line) for line in drawn.read_text().splitlines()]
     assert {(unit["system"], unit["answer"]) for unit in units} <= {
@@ -297,9 +303,18 @@ def test_one_system_alone_is_compared_with_nothing(run_cli, runs):
 
 
 def test_names_of_systems_may_be_given(run_cli, runs):
-    printed = run_cli("compare", *map(str, runs), "--name", "ours", "--name", "theirs")
+    printed = run_cli("compare", f"ours={runs[0]}", f"theirs={runs[1]}")
     assert printed.out.startswith("ours supports")
-    assert run_cli("compare", *map(str, runs), "--name", "ours").code == 2
+    # A system without a name keeps that of its file.
+    assert run_cli("compare", f"ours={runs[0]}", str(runs[1])).out.startswith("ours supports")
+    assert run_cli("compare", *(f"ours={run}" for run in runs)).code == 2
+
+
+def test_a_file_whose_name_has_the_sign_of_names_is_read(run_cli, runs, tmp_path):
+    place = tmp_path / "a=b.jsonl"
+    shutil.copy(runs[0], place)
+    (found,) = json.loads(run_cli("score", str(place), "-m", "SupportRate", "--json").out)
+    assert found["system"] == "a=b"
 
 
 def test_every_measure_is_listed_with_what_it_needs(run_cli):

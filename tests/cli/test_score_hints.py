@@ -39,7 +39,7 @@ def test_one_line_tells_all_measures_that_lack_the_same(run_cli):
 def test_a_misspelt_stored_score_is_told_with_those_there_are(run_cli, tmp_path):
     scores = tmp_path / "scores.jsonl"
     scores.write_text(json.dumps({"id": "statins", "scores": {"faithfulness": 0.5}}))
-    given = ["score", FIRST, "--scores", str(scores), "-m"]
+    given = ["score", FIRST, "--with", f"scores={scores}", "-m"]
     assert "expected a stored score out of faithfulness; found 'faithfullness'" in (
         run_cli(*given, "ModelScore(score='faithfullness')").err
     )
@@ -51,7 +51,7 @@ def test_nothing_is_said_where_there_is_merely_nothing_to_count(run_cli, tmp_pat
     path.write_text(json.dumps({"id": "q", "answer": "Yes.", "documents": []}))
     verdicts = tmp_path / "verdicts.jsonl"
     run_cli("check", str(path), "--out", str(verdicts))
-    printed = run_cli("score", str(path), "--verdicts", str(verdicts), "-m", "SupportRate")
+    printed = run_cli("score", str(path), "--with", f"verdicts={verdicts}", "-m", "SupportRate")
     assert (printed.code, printed.err, "undefined" in printed.out) == (0, "", True)
     assert run_cli("score", FIRST, SECOND, "--gold", GOLD).err == ""
 
@@ -59,10 +59,13 @@ def test_nothing_is_said_where_there_is_merely_nothing_to_count(run_cli, tmp_pat
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["score", FIRST, "--name", "a", "--name", "b"], "for 1 system; found 'a', 'b'"),
-        (["compare", FIRST, SECOND, *("--name", "a", "--name", "b", "--name", "c")], "each of 2 systems"),
-        (["score", FIRST, "--name", ""], "expected a distinct name"),
-        (["compare", FIRST, SECOND, "--name", "a", "--name", " "], "expected a distinct name"),
+        (["compare", f"a={FIRST}", f"a={SECOND}"], "expected a distinct name for each of 2 systems; found 'a', 'a'"),
+        (["score", FIRST, "--with", "verdicts"], "expected --with as in verdicts=verdicts.jsonl; found 'verdicts'"),
+        (["score", FIRST, "--with", "verdict=x"], "Did you mean 'verdicts'?"),
+        (["score", FIRST, SECOND, "--with", "labels=x"], "expected --with labels with a single system; found 2"),
+        (["score", FIRST, *("--with", "labels=x", "--with", "labels=y")], "expected one file with labels"),
+        (["score", FIRST, "--set", "drawz=200"], "Did you mean 'draws'?"),
+        (["score", FIRST, "--set", "missing=some"], "expected a value that missing can have; found 'some'"),
         (["score", FIRST, "-m", ""], "expected a measure"),
         (["compare", FIRST, SECOND, "-m", " , "], "expected a measure"),
         (["agree", f"{FIRST}/verdicts.jsonl", f"{FIRST}/labels.jsonl", "-m", ""], "expected a measure"),

@@ -61,14 +61,14 @@ def test_a_batch_is_written_as_a_run_that_trec_reads(run_cli, tmp_path: Path):
     batch = write(
         tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, {"id": "q2", "question": "Does aspirin help?"}
     )
-    run, rest = tmp_path / "run.trec", ("--set", "search.rerank=none")
-    printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine", *rest)
+    run, rest = tmp_path / "my run.trec", ("--set", "search.rerank=none")
+    printed = run_cli("search", "--batch", str(batch), "--out", str(run), "--k", "4", *rest)
     assert (printed.code, printed.out) == (0, "")
     problems = Problems()
     ranked = read_run(run, problems)
     assert (set(ranked), problems) == ({"q1", "q2"}, [])
     assert list(ranked["q1"]) == found(run_cli("search", QUESTION, "--k", "4", "--json", *rest))
-    assert {line.split()[5] for line in run.read_text().splitlines()} == {"mine"}
+    assert {line.split()[5] for line in run.read_text().splitlines()} == {"my-run"}
     assert "Recall@5" in run_cli("score", str(run), "--gold", str(gold(tmp_path)), "--measures", "Recall@5").out
 
 
@@ -91,7 +91,7 @@ def test_bad_lines_of_a_batch_cost_themselves(run_cli, tmp_path: Path):
 def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli, tmp_path: Path):
     questions = [{"id": "q1", "question": QUESTION}, "{", {"id": "q 2", "question": QUESTION}]
     batch = write(tmp_path / "q.jsonl", *questions)
-    printed = run_cli("search", "--batch", str(batch), "--run", str(tmp_path / "r.trec"), "--set", "search.rerank=none")
+    printed = run_cli("search", "--batch", str(batch), "--out", str(tmp_path / "r.trec"), "--set", "search.rerank=none")
     assert printed.code == 2
     assert "q.jsonl, line 3, field id: " in printed.err
 
@@ -108,8 +108,7 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
         ([QUESTION, "--from", "2010"], "expected a store for conditions"),
         ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
-        ([QUESTION, "--run", "nowhere/out.trec"], "Create the folder first"),
-        ([QUESTION, "--run", "out.trec", "--tag", "two words"], "expected --tag to be one word"),
+        ([QUESTION, "--out", "nowhere/out.trec"], "Create the folder first"),
     ],
 )
 def test_invalid_options_are_refused_with_the_next_step(run_cli, arguments: list[str], problem: str):
@@ -136,9 +135,9 @@ def test_operators_and_quotation_marks_have_no_special_meaning(run_cli):
 def test_a_run_is_not_written_over_the_corpus(run_cli, tmp_path: Path):
     documents = write(tmp_path / "docs.jsonl", {"id": "a", "text": "Aspirin lowers fever."})
     before = documents.read_text()
-    printed = run_cli("search", "aspirin", "--corpus", str(documents), "--run", str(documents))
+    printed = run_cli("search", "aspirin", "--corpus", str(documents), "--out", str(documents))
     assert printed.code == 2
-    assert "expected --run and the input to be different files" in printed.err
+    assert "expected --out and the input to be different files" in printed.err
     assert documents.read_text() == before
 
 
@@ -148,7 +147,7 @@ def test_ids_with_spaces_are_found_and_only_a_run_refuses_them(run_cli, tmp_path
     assert "a b" in run_cli("search", "aspirin", *options).out
     batch = write(tmp_path / "q.jsonl", {"id": "q1", "question": "knees?"}, {"id": "q2", "question": "aspirin?"})
     run = tmp_path / "out.trec"
-    printed = run_cli("search", "--batch", str(batch), "--run", str(run), *options)
+    printed = run_cli("search", "--batch", str(batch), "--out", str(run), *options)
     assert (printed.code, run.read_text()) == (2, "")
     assert "ids without spaces" in printed.err
 

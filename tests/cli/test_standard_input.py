@@ -1,4 +1,4 @@
-"""``-`` is the standard input wherever a file is read, packed with gzip or not, and --columns goes with every table."""
+"""``-`` is the standard input wherever a file is read, packed or not, and --format names the columns of each table."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ COMMANDS = {
     "repair": (jsonl(ANSWER), ("repair", "-", *LEXICAL)),
     "attribute": (jsonl(ANSWER), ("attribute", "-", *LEXICAL)),
     "convert": (jsonl(ANSWER), ("convert", "-", "--to", "vericite")),
-    "score": (jsonl(ANSWER), ("score", "-", "--gold", "GOLD", "-m", "RougeL", "--draws", "100")),
-    "gold": (jsonl(GOLD), ("score", "ANSWERS", "--gold", "-", "-m", "RougeL", "--draws", "100")),
+    "score": (jsonl(ANSWER), ("score", "-", "--gold", "GOLD", "-m", "RougeL", "--set", "draws=100")),
+    "gold": (jsonl(GOLD), ("score", "ANSWERS", "--gold", "-", "-m", "RougeL", "--set", "draws=100")),
     "questions": (jsonl(QUESTION), ("search", "--batch", "-", "--corpus", "DOCUMENTS", *PLAIN)),
     "corpus": (jsonl(*DOCUMENTS), ("search", "stroke", "--corpus", "-", *PLAIN)),
     "asked": (jsonl(*DOCUMENTS), ("ask", "Does aspirin lower stroke risk?", "--corpus", "-", *LEXICAL, *PLAIN)),
@@ -52,7 +52,7 @@ COMMANDS = {
         jsonl(
             *({"item": item, "rater": rater, "label": f"{item < 'j'}"} for item in "ij" for rater in "ab"),
         ),
-        ("agree", "-", "--draws", "100"),
+        ("agree", "-", "--set", "draws=100"),
     ),
     "data set": (
         json.dumps([{"question": "Why?", "docs": [{"text": "Iron helps."}], "output": "Iron helps [1]."}]),
@@ -98,7 +98,12 @@ def test_the_standard_input_is_taken_once(piped: Callable[..., Any]):
 
 
 CSV = "key,reply,sources\na1,Aspirin lowers the risk of stroke.,Aspirin lowers the risk of stroke in adults.\n"
-COLUMNS = ("--columns", "id=key,answer=reply,contexts=sources")
+COLUMNS = ("--format", "id=key,answer=reply,contexts=sources")
+
+
+def _placed(word: str, folder: Path, places: dict[str, str]) -> str:
+    name, sign, place = word.rpartition("=")
+    return f"{name}{sign}{folder / places[place]}" if place in places else word
 
 
 @pytest.mark.parametrize(
@@ -108,9 +113,19 @@ COLUMNS = ("--columns", "id=key,answer=reply,contexts=sources")
         ("repair", "TABLE", *LEXICAL),
         ("attribute", "TABLE", *LEXICAL),
         ("convert", "TABLE", "--to", "vericite"),
-        ("score", "TABLE", "--gold", "GOLD", "-m", "RougeL", "--draws", "100"),
-        ("compare", "TABLE", "TABLE", "--gold", "GOLD", "-m", "RougeL", "--draws", "100", "--name", "x", "--name", "y"),
-        ("report", "TABLE", "--out", "PAGE", *LEXICAL),
+        ("score", "TABLE", "--gold", "GOLD", "-m", "RougeL", "--set", "draws=100"),
+        (
+            "compare",
+            "x=TABLE",
+            "y=TABLE",
+            "--gold",
+            "GOLD",
+            "-m",
+            "RougeL",
+            "--set",
+            "draws=100",
+        ),
+        ("report", "TABLE", "--out", "PAGE", "--set", "check.judge=lexical"),
     ],
     ids=lambda words: words[0],
 )
@@ -120,10 +135,10 @@ def test_columns_are_named_for_every_command_that_reads_answers(
     (tmp_path / "TABLE").with_suffix(".csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "GOLD").write_bytes(jsonl(GOLD))
     places = {"TABLE": "TABLE.csv", "GOLD": "GOLD", "PAGE": "page.html"}
-    named = [str(tmp_path / places[word]) if word in places else word for word in words]
+    named = [_placed(word, tmp_path, places) for word in words]
     printed = run_cli(*named, *COLUMNS)
     assert printed.code == 0, printed
-    wrong = run_cli(*named, "--columns", "answer=nowhere")
+    wrong = run_cli(*named, "--format", "answer=nowhere")
     assert wrong.code == 2 and "expected a column 'nowhere'" in wrong.err
 
 

@@ -91,7 +91,7 @@ def test_what_a_search_found_is_told_and_kept(run_cli, tmp_path, monkeypatch):
         return find(self, question, k)
 
     monkeypatch.setattr(Search, "find", until_the_second)
-    arguments = ("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--set", "search.rerank=none")
+    arguments = ("search", "--batch", batch, "--out", str(out), "--by", "bm25", "--set", "search.rerank=none")
     for turn in range(2):
         printed = run_cli(*arguments)
         assert printed.code == 130
@@ -116,9 +116,9 @@ def test_a_file_that_turns_out_not_to_be_writable_is_told(run_cli, tmp_path, com
 def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_path):
     batch, out = questions(tmp_path), tmp_path / "out.trec"
     (tmp_path / "out.trec.partial").mkdir()
-    printed = run_cli("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--set", "search.rerank=none")
+    printed = run_cli("search", "--batch", batch, "--out", str(out), "--by", "bm25", "--set", "search.rerank=none")
     assert printed.code == 2
-    assert " ".join(printed.err.split()).count("expected --run to be a file that can be written") == 1
+    assert " ".join(printed.err.split()).count("expected --out to be a file that can be written") == 1
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

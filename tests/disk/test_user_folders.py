@@ -74,7 +74,7 @@ def test_commands_work_without_a_home(homeless, run_cli):
     assert run_cli("judge", "It is cheap.", "It is cheap.", "--judge", "lexical").code == 0
     listed = run_cli("judges", "--json")
     assert (listed.code, "bundled" in [item["name"] for item in json.loads(listed.out)]) == (0, True)
-    refused = run_cli("calibrate", str(EXAMPLES / "labels.jsonl"), "--judge", "lexical", "--name", "mine")
+    refused = run_cli("calibrate", str(EXAMPLES / "labels.jsonl"), "--judge", "lexical", "--out", "mine")
     assert (refused.code, "Set VERICITE_HOME" in refused.err) == (2, True)
     refused = run_cli("check", str(EXAMPLES / "answers.jsonl"), "--judge", f"calibrated:{NOBODY}")
     assert (refused.code, "expected a calibrated judge's file" in refused.err) == (2, True)

@@ -286,7 +286,9 @@ def test_a_table_counts_tokens_of_shared_answers(run_cli, questions: Path, serve
     axes = {"shots": {str(k): {"search": {"k": k}} for k in (2, 4)}, "judge": judges}
     finished(Grid(experiment(questions, server.spec, sample=4, axes=axes), tmp_path / "runs"))
     assert len(server.arrivals) == 2 * 4
-    printed = run_cli("table", str(tmp_path / "runs"), "--layout", "reason-verify-3", "--as", "csv", "--draws", "100")
+    printed = run_cli(
+        "table", str(tmp_path / "runs"), "--layout", "reason-verify-3", "--as", "csv", "--set", "draws=100"
+    )
     assert printed.code == 0, printed.err
     rows = [row for row in csv.DictReader(StringIO(printed.out)) if row["by"] == "ours"]
     tokens = {(row["shots"], row["judge"]): row for row in rows if row["column"] == "tokens in"}

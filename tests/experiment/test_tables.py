@@ -80,7 +80,7 @@ def test_bundled_layouts_are_valid(name: str):
 
 
 def test_a_table_has_our_figures_and_those_of_the_paper(run_cli, folder: Path):
-    printed = run_cli("table", str(folder / "runs"), "--layout", str(folder / "layout.toml"), "--draws", "100")
+    printed = run_cli("table", str(folder / "runs"), "--layout", str(folder / "layout.toml"), "--set", "draws=100")
     assert printed.code == 0, printed.err
     first, second = [line for line in printed.out.splitlines() if line.startswith("100% of_it & more  ")]
     assert " .250 / .500" in first and "[" in first

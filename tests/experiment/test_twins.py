@@ -73,7 +73,7 @@ def mirage(path: Path) -> Path:
 
 
 def figures(run_cli, folder: Path) -> list[dict[str, str]]:
-    printed = run_cli("table", str(folder), "--as", "csv", "--draws", "100")
+    printed = run_cli("table", str(folder), "--as", "csv", "--set", "draws=100")
     assert printed.code == 0, printed.err
     return list(csv.DictReader(StringIO(printed.out)))
 

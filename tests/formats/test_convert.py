@@ -91,7 +91,7 @@ def test_the_command_writes_a_run_and_leaves_out_what_the_track_refuses(tmp_path
     path = tmp_path / "answers.jsonl"
     good, bad = answer([("Zinc helps.", ["101"])]), answer([("word " * 300, ["101"])]).model_copy(update={"id": "117"})
     path.write_text(to_vericite(good) + "\n" + to_vericite(bad) + "\n", encoding="utf-8")
-    done = CliRunner().invoke(app, ["convert", str(path), "--to", "biogen", "--run", "mine"])
+    done = CliRunner().invoke(app, ["convert", str(path), "--to", "biogen", "--set", "run=mine"])
     (line,) = done.stdout.splitlines()
     assert json.loads(line)["metadata"]["run_name"] == "mine"
     assert "at most 250 words; found 300" in str(done.exception) + done.stderr
@@ -252,9 +252,9 @@ def test_a_run_that_we_write_is_accepted_and_a_broken_one_named_by_line(tmp_path
     answers, run, topics = (tmp_path / name for name in ("answers.jsonl", "run.jsonl", "topics.jsonl"))
     answers.write_text(to_vericite(answer([("Zinc helps.", ["101"])])) + "\n")
     topics.write_text('{"id": "116", "question": "Does it?"}\n')
-    written = ["convert", str(answers), "--to", "biogen", "--topics", str(topics), "--out", str(run)]
+    written = ["convert", str(answers), "--to", "biogen", "--set", f"topics={topics}", "--out", str(run)]
     assert CliRunner().invoke(app, written).exit_code == 0
-    check = ["convert", str(run), "--to", "biogen", "--topics", str(topics), "--validate"]
+    check = ["convert", str(run), "--to", "biogen", "--set", f"topics={topics}", "--set", "validate_only=true"]
     done = CliRunner().invoke(app, check)
     assert done.exit_code == 0 and "no violations of the track's rules" in done.stdout
     run.write_text(run.read_text() * 2 + "not json\n")
@@ -263,4 +263,4 @@ def test_a_run_that_we_write_is_accepted_and_a_broken_one_named_by_line(tmp_path
     assert done.exit_code == 2
     told = " ".join(str(it) for it in run_problems(run, {"116", "117"}))
     assert "expected one answer per topic; '116' is also in line 1" in told and "topic '117'" in told
-    assert CliRunner().invoke(app, ["convert", str(run), "--to", "alce", "--validate"]).exit_code != 0
+    assert CliRunner().invoke(app, ["convert", str(run), "--to", "alce", "--set", "validate_only=true"]).exit_code != 0

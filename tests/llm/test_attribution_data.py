@@ -66,7 +66,7 @@ def long_answer(answering: Answering, arrival: Arrival) -> None:
 @pytest.fixture
 def make(tmp_path: Path, server: ScriptedServer, run_cli: Callable[..., Any]) -> Callable[..., Any]:
     def run(data: str, *more: str) -> Any:
-        asked = ("--out", str(tmp_path / "out"), "--llm", server.spec, "--judge", "lexical")
+        asked = ("--out", str(tmp_path / "out"), "--llm", server.spec, "--set", "judge=lexical")
         return run_cli("train", "attribution-data", data, *asked, *more)
 
     return run
@@ -212,7 +212,7 @@ def test_a_prompt_of_a_file_is_sent_word_for_word(tmp_path: Path, server: Script
         reply(f"Levodopa relieves rigidity in Parkinson's disease [{number[1]}].")(answering, arrival)
 
     server.default = behave
-    printed = make(f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}", "--prompt", str(prompt))
+    printed = make(f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}", "--set", f"prompt={prompt}")
     assert printed.code == 0, printed.err
     (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
     assert cited(example) == {"Levodopa"}
@@ -246,7 +246,7 @@ def test_a_killed_run_continues(tmp_path: Path, server: ScriptedServer):
 
     server.default = behave
     words = ["train", "attribution-data", f"hotpotqa:{tmp_path / 'hotpot.json'}", "--out", str(tmp_path / "out")]
-    words += ["--llm", server.spec, "--judge", "lexical", "--set", "llm.concurrency=1", "--set", "llm.cache=false"]
+    words += ["--llm", server.spec, "--set", "judge=lexical", "--set", "llm.concurrency=1", "--set", "llm.cache=false"]
     command = [sys.executable, "-m", "vericite", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     made = tmp_path / "out" / "made.jsonl"
@@ -266,7 +266,7 @@ def test_a_killed_run_continues(tmp_path: Path, server: ScriptedServer):
     [
         (("--form", "short"), "no language model for --form short"),
         (("--form", "sources"), "found none"),
-        (("--seed", "1"), "another seed"),
+        (("--set", "seed=1"), "another seed"),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -74,7 +74,7 @@ def test_yaml_is_read_where_its_package_is(tmp_path: Path):
     (tmp_path / "plan.yaml").write_text("search: {k: 3}\n")
     assert Plan.load(tmp_path / "plan.yaml").search.k == 3
     (tmp_path / "plan.yml").write_text("search: !!python/object:os.system {}\n")
-    with pytest.raises(InputError, match="expected a plan"):
+    with pytest.raises(InputError, match="expected settings"):
         Plan.load(tmp_path / "plan.yml")
 
 
@@ -93,7 +93,7 @@ def test_yaml_is_read_where_its_package_is(tmp_path: Path):
 )
 def test_what_is_no_plan_is_named(tmp_path: Path, text: str, found: str):
     (tmp_path / "plan.json").write_text(text)
-    with pytest.raises(InputError, match=f"expected a plan .*{found}"):
+    with pytest.raises(InputError, match=f"expected (a plan|settings).*{found}"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -230,8 +230,8 @@ def test_every_setting_is_listed_with_what_it_means(run_cli):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("search.candidates", "as in search.candidates=50"),
-        ("candidates=5", "Write search.candidates"),
+        ("search.candidates", "as in search.corpus=demo"),
+        ("candidate=5", "Did you mean 'search.candidates'"),
         ("search.candidate=5", "Did you mean 'search.candidates'"),
         ("search.candidates=many", "search.candidates can have"),
         ("search.candidates=0", "search.candidates can have"),
@@ -246,6 +246,13 @@ def test_every_setting_is_listed_with_what_it_means(run_cli):
 def test_a_setting_that_cannot_be_used_is_named(run_cli, given: str, expected: str):
     printed = run_cli("search", QUESTION, "--set", given)
     assert printed.code == 2 and expected in " ".join(printed.err.split())
+
+
+def test_a_section_may_be_left_out_where_only_one_has_the_name():
+    plan = Plan().assigned(["candidates=50", "protocol=alce"])
+    assert plan == Plan().assigned(["search.candidates=50", "check.protocol=alce"])
+    with pytest.raises(InputError, match=r"Write answer\.llm or repair\.llm"):
+        Plan().assigned(["llm=ollama:x"])
 
 
 @given(st.data())

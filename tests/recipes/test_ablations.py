@@ -11,8 +11,9 @@ from ablations import TABLES, Ablations, sets_of
 from made import single_sources
 from vericite.attribution.features import FEATURES
 from vericite.errors import InputError
+from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
-from vericite.lab.train.set_head import Example, HeadConfig
+from vericite.lab.train.set_head import Example
 
 
 def sets(count: int, seed: int, noise: float) -> list[Example]:

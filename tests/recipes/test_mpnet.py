@@ -13,7 +13,8 @@ pytest.importorskip("transformers", reason="transformers is in the extra [hf]")
 import torch
 
 from release.teach import open_scorer
-from vericite.lab.train.data import TOKENIZER, FitConfig
+from vericite.lab.train.configs import FitConfig
+from vericite.lab.train.data import TOKENIZER
 from vericite.lab.train.fit import make_optimizer
 from vericite.lab.train.network import CrossEncoder, Shape, distances, load_network, logits_of, write_tokenizer
 from vericite.models import Encoder, Pair

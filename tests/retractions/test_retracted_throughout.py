@@ -60,7 +60,7 @@ def test_the_answers_cite_all_thirty():
 
 
 def test_a_store_knows_which_records_are_retracted(run_cli, store: str):
-    lines = run_cli("corpus", "export", store, "--retracted").out.splitlines()
+    lines = run_cli("corpus", "export", store, "--set", "retracted=true").out.splitlines()
     assert {json.loads(line)["id"] for line in lines} == RETRACTED
     assert "retracted        10" in run_cli("corpus", "info", store).out
 
@@ -120,10 +120,10 @@ def test_ask_shows_them_behind_the_sources_and_answers_from_none(run_cli, store:
 
 
 def test_the_list_learns_them_from_the_store(run_cli, store: str):
-    said = CliRunner().invoke(app, ["--store", store]).output
+    said = CliRunner().invoke(app, [store]).output
     assert f"store {store}: 10 articles\nnew: 10 articles\nknown as retracted: 10 articles\n" in said
     assert known_retractions().pmids == RETRACTED
-    assert "new: 0 articles" in CliRunner().invoke(app, ["--store", store]).output
+    assert "new: 0 articles" in CliRunner().invoke(app, [store]).output
 
 
 @pytest.mark.usefixtures("listed")
@@ -160,19 +160,19 @@ def test_the_command_says_what_is_known():
 
 def test_where_nothing_is_known_the_command_says_how_to_learn():
     assert CliRunner().invoke(app, []).output == (
-        "known as retracted: 0 articles\nadd those of a store with --store STORE, "
-        "or all that PubMed lists with --pubmed\n"
+        "known as retracted: 0 articles\n"
+        "add those of a store with `vericite corpus retractions STORE`, or all that PubMed lists with `pubmed`\n"
     )
 
 
 @pytest.mark.parametrize("arguments", [["--from", "2020"], ["--notices"], ["--replace"]])
 def test_options_that_need_a_source_say_so(arguments: list[str]):
     found = CliRunner().invoke(app, arguments).exception
-    assert isinstance(found, InputError) and str(found).startswith("expected --")
+    assert isinstance(found, InputError) and str(found).startswith("expected pubmed")
 
 
 @pytest.mark.usefixtures("listed")
 def test_a_store_may_replace_the_list(store: str):
     learn([RetractionReport("pubmed", {"99999999": ()})])
-    assert CliRunner().invoke(app, ["--store", store, "--replace"]).exit_code == 0
+    assert CliRunner().invoke(app, [store, "--replace"]).exit_code == 0
     assert known_retractions().pmids == RETRACTED

@@ -145,9 +145,9 @@ def test_errors_of_an_object_name_its_address(bucket, run_cli, command):
         (["s3://made-bucket/none.jsonl"], "expected an object, s3://made-bucket/none.jsonl; found none"),
         (["s3://no-such-bucket/a.jsonl"], "s3://no-such-bucket/a.jsonl"),
         (["s3://made-bucket"], "expected the address of an object"),
-        ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without --ray; found s3://made-bucket/x.jsonl"),
+        ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without workers.ray; found s3://made-bucket/x.jsonl"),
         (
-            ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--ray", "local"],
+            ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--set", "workers.ray=local"],
             "expected --out and the input to be different files; found s3://made-bucket/x.jsonl for both",
         ),
     ],
@@ -170,7 +170,7 @@ def test_a_cluster_writes_the_same_bytes_to_a_bucket_as_one_process(bucket, tmp_
         return subprocess.run(line, check=True, capture_output=True, env=os.environ, timeout=600).stdout
 
     one = run(str(EXAMPLES), str(tmp_path / "one.jsonl"))
-    many = run("s3://made-bucket/given/answers.jsonl", "s3://made-bucket/out/many.jsonl", "--ray", "local")
+    many = run("s3://made-bucket/given/answers.jsonl", "s3://made-bucket/out/many.jsonl", "--set", "workers.ray=local")
     assert one == many
     assert bucket.Object("out/many.jsonl").get()["Body"].read() == (tmp_path / "one.jsonl").read_bytes()
     assert keys(bucket) == ["given/answers.jsonl", "out/many.jsonl"]

@@ -64,7 +64,15 @@ def test_impossible_numbers_of_gpus_are_refused(gpus):
 
 
 def test_the_option_is_refused_before_anything_starts(run_cli, tmp_path):
-    line = ["answers.jsonl", "--ray", "local", "--out", str(tmp_path / "out.jsonl"), "--set", "workers.gpus=1.5"]
+    line = [
+        "answers.jsonl",
+        "--set",
+        "workers.ray=local",
+        "--out",
+        str(tmp_path / "out.jsonl"),
+        "--set",
+        "workers.gpus=1.5",
+    ]
     printed = run_cli("check", *line)
     assert printed.code == 2
     assert "share of one" in printed.err and "Traceback" not in printed.err

@@ -137,7 +137,7 @@ def test_parts_of_other_settings_are_refused(tmp_path: Path):
 @pytest.mark.parametrize("by", ["verifier", "likeliest", "llm:ollama:none"])
 def test_a_judge_that_asks_a_language_model_is_refused_for_every_attributor(by: str):
     judge = "bundled" if by.startswith("llm") else "llm:ollama:none"
-    with pytest.raises(InputError, match="expected a judge that uses a processor with --ray"):
+    with pytest.raises(InputError, match=r"expected a judge that uses a processor with workers\.ray"):
         AttributeWork(by=by, check=CheckPlan(judge=judge), llm=ModelPlan(cache=False)).settings()
 
 

@@ -67,7 +67,18 @@ class Served:
 
 
 def begin(state: Path, *options: str, within: Sequence[str] = (), **environment: str) -> Served:
-    command = [*within, sys.executable, "-m", "vericite", "serve", "--port", "0", "--state", str(state), *options]
+    command = [
+        *within,
+        sys.executable,
+        "-m",
+        "vericite",
+        "serve",
+        "--port",
+        "0",
+        "--set",
+        f"service.state={state}",
+        *options,
+    ]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},

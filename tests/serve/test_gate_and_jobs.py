@@ -191,6 +191,6 @@ def test_requests_without_the_token_count_towards_the_rate(served):
 def test_the_rate_option_sets_the_limit(run_cli, monkeypatch: pytest.MonkeyPatch):
     offered = []
     monkeypatch.setattr("vericite.serve.run.run", lambda offer, *_: offered.append(offer.limits.rate))
-    assert run_cli("serve", "--rate", "5").code == 0
+    assert run_cli("serve", "--set", "service.rate=5").code == 0
     assert run_cli("serve").code == 0
     assert offered == [5, 600]

@@ -70,7 +70,9 @@ async def use(client: Any) -> None:
 def test_each_tool_answers_over_the_standard_streams(tmp_path: Path):
     async def over_streams() -> None:
         command = mcp.StdioServerParameters(
-            command=sys.executable, args=["-m", "vericite", "mcp", "--state", str(tmp_path)], env=dict(os.environ)
+            command=sys.executable,
+            args=["-m", "vericite", "mcp", "--set", f"service.state={tmp_path}"],
+            env=dict(os.environ),
         )
         async with mcp.Client(command) as client:
             await use(client)

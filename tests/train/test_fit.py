@@ -21,7 +21,8 @@ from safetensors.numpy import load_file
 
 from vericite.errors import InputError
 from vericite.lab.train import fit as fitting
-from vericite.lab.train.data import TOKENIZER, FitConfig, TrainingOrder, size
+from vericite.lab.train.configs import FitConfig
+from vericite.lab.train.data import TOKENIZER, TrainingOrder, size
 from vericite.lab.train.fit import (
     TrainingRun,
     label_losses,
@@ -141,12 +142,23 @@ def test_a_killed_run_resumes(tmp_path: Path, data: Path, base: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(small_config().model_dump_json(), encoding="utf-8")
 
-    def command(out: Path, *more: str) -> list[str]:
+    def command(out: Path) -> list[str]:
         places = ["--data", str(data), "--base", str(base), "--out", str(out), "--config", str(config)]
-        return [sys.executable, "-m", "vericite", "train", "fit", *places, "--checkpoint-minutes", "0", *more]
+        return [
+            sys.executable,
+            "-m",
+            "vericite",
+            "train",
+            "fit",
+            *places,
+            "--set",
+            "checkpoint_minutes=0",
+            "--set",
+            "examples=4000",
+        ]
 
     out, environment = tmp_path / "killed", {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
-    process = subprocess.Popen(command(out, "--examples", "4000"), env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command(out), env=environment, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while latest_checkpoint(out) is None and time.monotonic() < until:
         time.sleep(0.05)
@@ -154,9 +166,9 @@ def test_a_killed_run_resumes(tmp_path: Path, data: Path, base: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (out / "model").exists(), "the run finished before it was killed: make it longer"
-    assert subprocess.run(command(out, "--resume"), env=environment, capture_output=True).returncode == 0
+    assert subprocess.run(command(out), env=environment, capture_output=True).returncode == 0
     whole = tmp_path / "whole"
-    assert subprocess.run(command(whole, "--examples", "4000"), env=environment, capture_output=True).returncode == 0
+    assert subprocess.run(command(whole), env=environment, capture_output=True).returncode == 0
     weights = [load_file(folder / "model" / "model.safetensors") for folder in (out, whole)]
     assert same(weights[0], weights[1])
     started = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["started"]
@@ -167,30 +179,28 @@ def test_resuming_with_another_config_is_refused(tmp_path: Path, data: Path, bas
     places = ["train", "fit", "--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
     config = tmp_path / "config.yaml"
     config.write_text("batch_examples: 8\nmax_tokens: 64\n", encoding="utf-8")
-    assert run_cli(*places, "--config", str(config), "--examples", "16").code == 0
-    printed = run_cli(*places, "--config", str(config), "--examples", "16")
-    assert (printed.code, "Add --resume" in printed.err) == (2, True)
-    printed = run_cli(*places, "--resume")
+    assert run_cli(*places, "--config", str(config), "--set", "examples=16").code == 0
+    printed = run_cli(*places, "--config", str(config), "--set", "examples=16")
     assert (printed.code, "finished" in printed.err) == (2, True)
     manifest = tmp_path / "out" / "manifest.json"
     held = json.loads(manifest.read_text(encoding="utf-8"))
     del held["finished"]
     manifest.write_text(json.dumps(held), encoding="utf-8")
-    printed = run_cli(*places, "--resume")
+    printed = run_cli(*places, "--set", "examples=16")
     assert (printed.code, "expected the run's own config" in printed.err) == (2, True)
 
 
 def test_a_run_has_one_length(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
-    printed = run_cli("train", "fit", *places, "--examples", "16", "--epochs", "2")
+    printed = run_cli("train", "fit", *places, "--set", "examples=16", "--set", "epochs=2")
     assert printed.code == 2
-    assert "expected one length of the run; found --examples and --epochs" in printed.err
+    assert "expected one length of the run; found examples and epochs" in printed.err
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_device_is_refused_before_any_work(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
-    printed = run_cli("train", "fit", *places, "--device", "cuda")
+    printed = run_cli("train", "fit", *places, "--set", "device=cuda")
     assert printed.code == 2
     assert "expected a device of torch such as cpu, cuda" in printed.err
 
@@ -198,7 +208,7 @@ def test_a_missing_device_is_refused_before_any_work(tmp_path: Path, data: Path,
 def test_auto_uses_the_best_device(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     (tmp_path / "config.json").write_text(small_config().model_dump_json())
     places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
-    words = [*places, "--config", str(tmp_path / "config.json"), "--examples", "16", "--device", "auto"]
+    words = [*places, "--config", str(tmp_path / "config.json"), "--set", "examples=16", "--set", "device=auto"]
     printed = run_cli("train", "fit", *words)
     assert printed.code == 0, printed.err
     found = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["device"]
@@ -220,7 +230,7 @@ def test_a_config_with_an_unknown_setting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text('{"learnig_rate": 1}', encoding="utf-8")
     with pytest.raises(InputError, match="learnig_rate"):
-        FitConfig.read(path)
+        FitConfig.load(path)
 
 
 def test_a_binary_pair_does_not_distinguish_the_other_labels() -> None:
@@ -282,8 +292,8 @@ def test_long_pairs_come_less_often(data: Path, base: Path) -> None:
 def test_the_command_line_overrides_the_seed(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     (tmp_path / "config.json").write_text(small_config(seed=1).model_dump_json())
     words = ["train", "fit", "--data", str(data), "--base", str(base), "--config", str(tmp_path / "config.json")]
-    assert run_cli(*words, "--examples", "16", "--out", str(tmp_path / "own")).code == 0
-    assert run_cli(*words, "--examples", "16", "--out", str(tmp_path / "other"), "--seed", "2").code == 0
+    assert run_cli(*words, "--set", "examples=16", "--out", str(tmp_path / "own")).code == 0
+    assert run_cli(*words, "--set", "examples=16", "--out", str(tmp_path / "other"), "--set", "seed=2").code == 0
     files = [load_file(tmp_path / name / "model" / "model.safetensors") for name in ("own", "other")]
     assert not same(*files)
     assert json.loads((tmp_path / "other" / "manifest.json").read_text())["config"]["seed"] == 2

@@ -139,7 +139,7 @@ def test_the_model_gets_the_prompt_of_training_to_answer(
     given: list[list[int]] = []
     monkeypatch.setattr(inline, "generated", lambda front, *_: given.append(front) or "Zinc shortens colds [1].")
     ask = lines(tmp_path / "ask.jsonl", "a", 2)
-    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16", "--untrained"))
+    printed = run_cli(*asked("out", "--ask", str(ask), "--set", "new_tokens=16", "--set", "untrained=true"))
     assert printed.code == 0, printed.err
     for front, question in zip(given, inline.answers_of(inline.read_examples([ask])), strict=True):
         learnt = inline.encoded(question, tokenizer, CONFIG["max_tokens"])
@@ -169,12 +169,12 @@ def test_questions_that_do_not_fit_are_left_out_and_counted(
     ask = lines(tmp_path / "ask.jsonl", "a", 1)
     long = lines(tmp_path / "long.jsonl", "m", 1, question="Does iron help " * 90).read_text("utf-8")
     ask.write_text(ask.read_text("utf-8") + long, encoding="utf-8")
-    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
+    printed = run_cli(*asked("out", "--ask", str(ask), "--set", "new_tokens=16"))
     assert printed.code == 0, printed.err
     assert "left out, too long: 1" in printed.out and "not asked, too long: 1" in printed.out
     assert "answers: 1" in printed.out
     ask.write_text(long, encoding="utf-8")
-    printed = run_cli(*asked("none", "--ask", str(ask), "--new-tokens", "16"))
+    printed = run_cli(*asked("none", "--ask", str(ask), "--set", "new_tokens=16"))
     assert printed.code == 2 and "max_tokens" in printed.err
     assert not (tmp_path / "none" / "steps").exists()
 
@@ -184,7 +184,7 @@ def test_questions_that_do_not_fit_are_left_out_and_counted(
     [
         ("{", "16", "ask.jsonl"),
         ('{"id": "a", "sentence": "Zinc helps.", "sources": [{"id": "s", "text": "Zinc"}]}', "16", "with questions in"),
-        ("", "256", "Lower --new-tokens"),
+        ("", "256", "Lower new_tokens"),
     ],
 )
 def test_unusable_questions_are_refused_before_training(
@@ -193,7 +193,7 @@ def test_unusable_questions_are_refused_before_training(
     ask = lines(tmp_path / "ask.jsonl", "a", 1)
     if line:
         ask.write_text(f"{line}\n", encoding="utf-8")
-    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", tokens))
+    printed = run_cli(*asked("out", "--ask", str(ask), "--set", f"new_tokens={tokens}"))
     assert printed.code == 2 and problem in printed.err
     assert not (tmp_path / "out").exists()
 
@@ -219,14 +219,14 @@ def test_questions_that_are_trained_on_are_not_asked(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any], more: dict[str, str], shared: str
 ):
     ask = lines(tmp_path / "ask.jsonl", "t", 1, **more)
-    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
+    printed = run_cli(*asked("out", "--ask", str(ask), "--set", "new_tokens=16"))
     told = " ".join(printed.err.split())
     assert printed.code == 2 and f"questions to ask that are not trained on; found t0, {shared}" in told
     assert not (tmp_path / "out").exists()
     # Lines without a question are not asked, so they may be trained on.
     ask.write_text(ask.read_text("utf-8").replace('"question"', '"was_asked"'), encoding="utf-8")
     ask.write_text(ask.read_text("utf-8") + lines(tmp_path / "a.jsonl", "a", 1).read_text("utf-8"), encoding="utf-8")
-    assert run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16", "--untrained")).code == 0
+    assert run_cli(*asked("out", "--ask", str(ask), "--set", "new_tokens=16", "--set", "untrained=true")).code == 0
 
 
 def test_a_question_to_ask_has_one_list_of_sources(
@@ -239,7 +239,7 @@ def test_a_question_to_ask_has_one_list_of_sources(
     )
     ask = tmp_path / "ask.jsonl"
     ask.write_text(first.read_text("utf-8") + second.read_text("utf-8"), encoding="utf-8")
-    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
+    printed = run_cli(*asked("out", "--ask", str(ask), "--set", "new_tokens=16"))
     assert printed.code == 2 and "found two lists of sources for a0" in " ".join(printed.err.split())
     assert not (tmp_path / "out").exists()
     # Training on both is allowed.
@@ -322,9 +322,9 @@ def test_another_base_of_the_same_name_is_another_run(
 
 
 def test_the_recipes_config_is_one():
-    from vericite.lab.train.lora import LoraConfig
+    from vericite.lab.train.configs import LoraConfig
 
-    config = LoraConfig.read(ROOT / "recipes" / "attribution" / "inline-config.json")
+    config = LoraConfig.load(ROOT / "recipes" / "attribution" / "inline-config.json")
     assert (config.batch, config.steps, config.max_tokens) == (8, 20, 448)
 
 
@@ -378,7 +378,9 @@ def test_llama_cpp_is_asked_with_the_same_tokens(
     pytest.importorskip("xllamacpp")
     base, ask = gguf_of(tmp_path / "tiny.gguf", tokenizer), lines(tmp_path / "ask.jsonl", "a", 2)
     own, theirs = tmp_path / "torch", tmp_path / "llama.jsonl"
-    printed = run_cli(*asked(own.name, "--untrained", "--ask", str(ask), "--new-tokens", "8", base=base))
+    printed = run_cli(
+        *asked(own.name, "--set", "untrained=true", "--ask", str(ask), "--set", "new_tokens=8", base=base)
+    )
     assert printed.code == 0, printed.err
     benchmark("inline").main(
         ["answer", str(ask), "--llm", f"gguf:{base}", "--out", str(theirs), "--tokens", "256", "--new-tokens", "8"]

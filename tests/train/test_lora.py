@@ -142,13 +142,13 @@ def test_a_decoder_learns_to_write_answers(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     ask = lines(tmp_path / "ask.jsonl", "a", 2)
-    printed = run_cli(*asked("inline", "out", "--ask", str(ask), "--new-tokens", "8"))
+    printed = run_cli(*asked("inline", "out", "--ask", str(ask), "--set", "new_tokens=8"))
     assert printed.code == 0, printed.err
     answers = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text("utf-8").splitlines()]
     assert [answer["id"] for answer in answers] == ["a0", "a1"]
     assert all(len(answer["documents"]) == 2 for answer in answers)
     assert "llama.cpp: adapter.gguf" in printed.out
-    plain = run_cli(*asked("inline", "plain", "--ask", str(ask), "--new-tokens", "8", "--untrained"))
+    plain = run_cli(*asked("inline", "plain", "--ask", str(ask), "--set", "new_tokens=8", "--set", "untrained=true"))
     assert plain.code == 0, plain.err
     assert not (tmp_path / "plain" / "adapter").exists()
 
@@ -218,7 +218,8 @@ def test_half_precision_applies_to_the_decoder_only(base: Path):
     import torch
 
     from vericite.attribution.decoder import load_decoder
-    from vericite.lab.train.lora import LoraConfig, adapted, trained
+    from vericite.lab.train.configs import LoraConfig
+    from vericite.lab.train.lora import adapted, trained
 
     model = adapted(load_decoder(str(base), causal=True)[0], LoraConfig(precision="bf16"), causal=True)
     assert {weight.dtype for weight in trained(model).values()} == {torch.float32}

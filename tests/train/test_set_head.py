@@ -18,11 +18,11 @@ from vericite.attribution import load_attributor
 from vericite.attribution.features import FEATURES
 from vericite.attribution.learned import HEAD, Head, logits_of
 from vericite.errors import InputError, ModelCardError
+from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.lab.train.set_head import (
     Batch,
     Example,
-    HeadConfig,
     HeadRun,
     best_threshold,
     figures,

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pydantic import Field
 
 from vericite.cli.io import note, output, remark, say, say_json
-from vericite.cli.options import (
-    CsvOption,
-    DrawSeedOption,
-    DrawsOption,
-    JsonOption,
-    JudgeOption,
-    MaybeProtocolOption,
-)
-from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, refuse_verdicts_aside
-from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
+from vericite.cli.options import JsonOption, OutOption
+from vericite.cli.plans import SetOption, settings_from, takes_plan
+from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.report import checked_systems
+from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument
 from vericite.errors import Problems
+from vericite.pipeline.plan import CheckPlan, ModelPlan, Plan
+from vericite.pipeline.setting import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
     from vericite.lab.annotate.agreement import PeopleAgreement
+    from vericite.lab.annotate.schemes import Scheme
     from vericite.lab.annotate.units import Unit
 
 annotate = typer.Typer(
@@ -36,14 +35,6 @@ annotate = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-SchemeOption = Annotated[
-    str,
-    typer.Option(
-        help="vericite (three verdicts), bioace-citation, bioace-completeness, politicite, reason-verify, or your own "
-        "TOML file.",
-        metavar="NAME|FILE",
-    ),
-]
 SampleArgument = Annotated[Path, typer.Argument(help="A sample from `annotate sample`.", metavar="SAMPLE")]
 SampleOption = Annotated[Path | None, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")]
 LabelsArgument = Annotated[
@@ -54,6 +45,17 @@ LabelsArgument = Annotated[
 ]
 
 
+class SampleSettings(Settings):
+    """How a sample is drawn, and how answers without verdicts are checked first."""
+
+    stratify: tuple[str, ...] = Field(
+        default=("verdict", "system"), description="Stratify by these: verdict, system, type."
+    )
+    seed: int = Field(default=0, description="The same seed gives the same sample.")
+    check: CheckPlan = CheckPlan()
+    llm: ModelPlan = ModelPlan(timeout=60, reply_tokens=256)
+
+
 @annotate.command()
 def sample(
     systems: SystemsArgument,
@@ -61,16 +63,17 @@ def sample(
         Path, typer.Option(help="Write the sample here: JSONL, one unit with its verdict per line.", metavar="FILE")
     ],
     n: Annotated[int, typer.Option("--n", min=1, help="Number of units to label.")] = 200,
-    stratify: Annotated[
-        str, typer.Option(help="Stratify by these: verdict, system, type; separated by commas.", metavar="LIST")
-    ] = "verdict,system",
-    scheme: SchemeOption = "vericite",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same sample.")] = 0,
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="What annotators label: vericite (three verdicts), bioace-citation, bioace-completeness, politicite, "
+            "reason-verify, or your own TOML file. The sample keeps it for the other commands.",
+            metavar="NAME|FILE",
+        ),
+    ] = "vericite",
     gold: GoldOption = None,
     documents: DocumentsOption = None,
-    name: NameOption = None,
-    protocol: MaybeProtocolOption = None,
-    judge: JudgeOption = None,
+    assigned: SetOption = None,
 ) -> None:
     """Draw a sample to label, and print the expected precision of a rate.
 
@@ -81,16 +84,17 @@ def sample(
     from vericite.lab.annotate.schemes import load_scheme
     from vericite.lab.annotate.units import draw, units_of
 
+    settings = settings_from(SampleSettings, assigned)
     problems = Problems()
     refuse_unwritable(out)
     asked = load_scheme(scheme)
     with reported(problems):
-        read = _systems(systems, problems, gold, documents, name, protocol, judge, out)
-        keys = [key.strip() for key in stratify.split(",") if key.strip()]
-        drawn = draw(units_of(read, asked.of), n, keys, seed)
+        plan = Plan(check=settings.check, llm=settings.llm)
+        checked = checked_systems(systems, problems, plan, gold, documents, (out,))
+        drawn = draw(units_of(checked, asked.of), n, settings.stratify, settings.seed)
         with output(out) as file:
             assert file is not None
-            file.add(drawn.units)
+            file.add(unit.model_copy(update={"scheme": scheme}) for unit in drawn.units)
         for made in sorted({unit.protocol for unit in drawn.units} - {""}):
             note(f"verdicts by {made}")
         for stratum, (size, chosen) in drawn.sizes.items():
@@ -104,21 +108,18 @@ def sample(
 def page(
     sample: SampleArgument,
     out: Annotated[Path, typer.Option(help="Write the page here.", metavar="FILE")],
-    scheme: SchemeOption = "vericite",
-    title: Annotated[str | None, typer.Option(help="The page's heading.")] = None,
 ) -> None:
     """Make a page to send to annotators: an HTML file without systems and verdicts, which stores the labels.
 
     Annotators open it in a browser, enter a name, label with keys or the mouse, and send back the exported file.
     """
     from vericite.lab.annotate.page import make_annotation_page
-    from vericite.lab.annotate.schemes import load_scheme
     from vericite.reporting.page import Page, write_page
 
     refuse_same(out, sample)
     refuse_unwritable(out)
     units = _units(sample)
-    write_page(Page(make_annotation_page(units, load_scheme(scheme), title)), out)
+    write_page(Page(make_annotation_page(units, _scheme(units))), out)
     say(f"{out}: {len(units):,} to label")
 
 
@@ -127,15 +128,14 @@ def serve(
     sample: SampleArgument,
     rater: Annotated[list[str], typer.Option(help="An annotator's name; may be repeated.", metavar="NAME")],
     out: Annotated[Path, typer.Option(help="Folder for the labels, with a file per annotator.", metavar="FOLDER")],
-    scheme: SchemeOption = "vericite",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8765,
 ) -> None:
     """Serve a page for each annotator on this machine. Labels are written to disk at once."""
     from vericite.lab.annotate.page import expect_kind
-    from vericite.lab.annotate.schemes import load_scheme
     from vericite.lab.annotate.serve import LabelFolder, addresses, make_server
 
-    units, asked = _units(sample), load_scheme(scheme)
+    units = _units(sample)
+    asked = _scheme(units)
     expect_kind(units, asked)
     labels = LabelFolder(out, rater, units, asked)
     server = make_server(labels, port)
@@ -150,37 +150,33 @@ def serve(
 def agreement(
     labels: LabelsArgument,
     sample: SampleOption = None,
-    scheme: SchemeOption = "vericite",
     out: Annotated[
         Path | None, typer.Option(help="Write the majority labels here; ties are left out.", metavar="FILE")
     ] = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
 ) -> None:
     """Measure the agreement of annotators with each other, with the judge, and on marked passages.
 
-    With --sample, labels are checked against the sample, and annotators are compared with its judge. Ties are listed.
+    With --sample, labels are checked against the sample, and annotators are compared with its judge. Without it, the
+    labels must be those of the scheme vericite. Ties are listed.
     """
-    from vericite.cli.figures import print_records, reported
-    from vericite.evaluate.resampling import Bootstrap
+    from vericite.cli.figures import reported
+    from vericite.evaluate.settings import Draws
     from vericite.lab.annotate.agreement import people_agreement
     from vericite.lab.annotate.interchange import read_annotations
-    from vericite.lab.annotate.schemes import load_scheme
 
-    refuse_both(as_json, as_csv)
+    settings = settings_from(Draws, assigned)
     refuse_same(out, *labels, sample)
     refuse_unwritable(out)
-    asked = load_scheme(scheme)
     problems = Problems()
     with reported(problems):
-        units = None if sample is None else {unit.item: unit for unit in _units(sample)}
+        drawn = [] if sample is None else _units(sample)
+        units = None if sample is None else {unit.item: unit for unit in drawn}
+        asked = _scheme(drawn)
         given = read_annotations(labels, asked, units, problems)
-        found = people_agreement(given, asked, units, Bootstrap(draws, seed))
-        if as_csv:
-            print_records([agreed.record for agreed in (*found.labels, *found.judge)], as_csv=True)
-        elif as_json:
+        found = people_agreement(given, asked, units, settings.bootstrap)
+        if as_json:
             say_json(json.dumps(_agreement_record(found), indent=2, ensure_ascii=False))
         else:
             _show_agreement(found, units)
@@ -191,34 +187,35 @@ def agreement(
 
 
 @annotate.command()
+@takes_plan("annotate correct", files=False, project=False)
 def correct(
+    plan: Plan,
     systems: SystemsArgument,
     sample: Annotated[Path, typer.Option(help="A sample from `annotate sample`.", metavar="FILE")],
     labels: Annotated[list[Path], typer.Option(help="Labels on the sample; may be repeated.", metavar="FILE")],
-    scheme: SchemeOption = "vericite",
     gold: GoldOption = None,
     documents: DocumentsOption = None,
-    name: NameOption = None,
-    protocol: MaybeProtocolOption = None,
-    judge: JudgeOption = None,
+    out: OutOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
 ) -> None:
     """Estimate the rate of supported citations by human judgement, from the run's verdicts and labels on a sample.
 
     Four rates are shown: automatic, by labels alone, by both (prediction-powered inference), and the automatic rate
     corrected by the judge's sensitivity and specificity.
     """
-    from vericite.cli.figures import print_records, reported
+    from vericite.cli.figures import print_records, reported, write_records
 
-    refuse_both(as_json, as_csv)
+    refuse_unwritable(out)
     problems = Problems()
     with reported(problems):
-        read = _systems(systems, problems, gold, documents, name, protocol, judge, None)
-        found = by_people(read, sample, labels, scheme, problems)
-        if as_json or as_csv:
-            rows = [{"system": system.name, **rate.record} for system in found for rate in system.correction.rates]
-            print_records(rows, as_csv)
+        refuse_same(out, sample, *labels)
+        checked = checked_systems(systems, problems, plan, gold, documents, (out,))
+        found = by_people(checked, sample, labels, problems)
+        records = [{"system": system.name, **rate.record} for system in found for rate in system.correction.rates]
+        if out is not None:
+            write_records(records, out)
+        if as_json:
+            print_records(records)
         else:
             for system in found:
                 _show_rates(system)
@@ -234,18 +231,16 @@ def convert(
         str,
         typer.Option(help="jsonl, csv, label-studio, or label-studio-config (its interface).", metavar="FORMAT"),
     ] = "jsonl",
-    scheme: SchemeOption = "vericite",
     out: Annotated[Path | None, typer.Option(help="Write the result here. Default: print it.", metavar="FILE")] = None,
 ) -> None:
     """Convert labels to and from Label Studio or a spreadsheet; units are matched by the ids of the sample."""
     from vericite.cli.figures import reported
     from vericite.lab.annotate.interchange import read_annotations, written
-    from vericite.lab.annotate.schemes import load_scheme
 
     refuse_same(out, sample, *(labels or ()))
     refuse_unwritable(out)
-    asked = load_scheme(scheme)
     units = _units(sample)
+    asked = _scheme(units)
     problems = Problems()
     with reported(problems):
         known = {unit.item: unit for unit in units}
@@ -260,7 +255,7 @@ def convert(
 
 
 def by_people(
-    systems: Sequence[System], sample: Path, labels: Sequence[Path], scheme: str, problems: Problems
+    systems: Sequence[System], sample: Path, labels: Sequence[Path], problems: Problems
 ) -> list[SystemByPeople]:
     """Correct each system's rates with human labels on a sample.
 
@@ -269,33 +264,17 @@ def by_people(
     """
     from vericite.lab.annotate.agreement import correct_systems
     from vericite.lab.annotate.interchange import read_annotations
-    from vericite.lab.annotate.schemes import load_scheme
 
-    asked = load_scheme(scheme)
-    units = {unit.item: unit for unit in _units(sample)}
+    drawn = _units(sample)
+    units, asked = {unit.item: unit for unit in drawn}, _scheme(drawn)
     return correct_systems(systems, units, read_annotations(labels, asked, units, problems), asked)
 
 
-def _systems(
-    places: Sequence[Path],
-    problems: Problems,
-    gold: Path | None,
-    documents: Path | None,
-    names: Sequence[str] | None,
-    protocol: str | None,
-    judge: str | None,
-    out: Path | None,
-) -> list[System]:
-    """Read the systems, and check those without verdicts."""
-    from vericite.cli.answers import read_library
-    from vericite.evaluate.systems import read_systems
-    from vericite.reporting.data import with_verdicts
+def _scheme(units: Sequence[Unit]) -> Scheme:
+    """Return the scheme of a sample; without one, the usual scheme."""
+    from vericite.lab.annotate.schemes import load_scheme
 
-    read = read_systems(places, problems, gold, {}, read_library(documents, problems), names or ())
-    refuse_same(out, *read.paths, documents)
-    if protocol is None and judge is None:
-        refuse_verdicts_aside(places, read)
-    return [with_verdicts(system, protocol, judge) for system in read.systems]
+    return load_scheme(units[0].scheme if units else "vericite")
 
 
 def _units(sample: Path) -> list[Unit]:

@@ -21,7 +21,6 @@ def read_answers(
     documents: Path | None,
     problems: Problems,
     on_format: Callable[[str], None] | None = None,
-    columns: str | None = None,
 ) -> Iterator[Answer]:
     """Yield the answers of a file. Nothing is read before the first one is requested.
 
@@ -34,7 +33,6 @@ def read_answers(
         documents: File of documents; or ``pubmed`` or a store, in which cited documents are looked up.
         problems: Receives the unusable records of both files.
         on_format: Called with the detected format if ``format`` is ``auto``.
-        columns: Meaning of the columns of a table.
 
     Raises:
         InputError: A file cannot be read, or the format of the answers is unknown.
@@ -43,19 +41,19 @@ def read_answers(
     from vericite.formats import answers_in
 
     remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
-    library = _looked_up(documents, file, format, columns) or read_library(documents, problems)
-    items = answers_in(file, format, library, on_format, columns)
+    library = _looked_up(documents, file, format) or read_library(documents, problems)
+    items = answers_in(file, format, library, on_format)
     yield from problems.kept(watched(items, file, documents is not None))
 
 
-def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
+def _looked_up(documents: Path | None, file: Path, format: str) -> Library | None:
     """Look up the cited documents in PubMed or a store; None if neither is named."""
     from vericite.retrieve.lookup import cited_documents, is_lookup_source
 
     if documents is None or not is_lookup_source(str(documents)):
         return None
     with ProgressLine("looking up citations", "articles").running() as progress:
-        found = cited_documents(str(documents), file, format, columns, progress.of)
+        found = cited_documents(str(documents), file, format, progress.of)
     note(found)
     return found.library
 

@@ -17,7 +17,7 @@ from vericite.cli.options import BATCH, BatchOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs, refuse_unwritable, report
 from vericite.errors import Problems
-from vericite.pipeline.plan import Plan
+from vericite.pipeline.plan import SECTIONS, Plan
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
@@ -141,7 +141,9 @@ def _ask_into(
     from vericite.pipeline.runs import RunFolder
     from vericite.records import to_json
 
-    kept = RunFolder(folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(), describe_data(batch))
+    kept = RunFolder(
+        folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(SECTIONS["ask"]), describe_data(batch)
+    )
     outcomes = _Outcomes()
     with kept.open(questions) as left, ProgressLine("asking", "questions", len(left)).running() as progress:
         done = len(questions) - len(left)
@@ -250,13 +252,12 @@ def search(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per question.")] = False,
     batch: BatchOption = None,
-    run: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option(help="Write the results here as a TREC run.", metavar="FILE", rich_help_panel=BATCH),
+        typer.Option(
+            help="Write the results here as a TREC run, named after the file.", metavar="FILE", rich_help_panel=BATCH
+        ),
     ] = None,
-    tag: Annotated[
-        str, typer.Option(help="Name of the run in that file.", metavar="NAME", rich_help_panel=BATCH)
-    ] = "vericite",
 ) -> None:
     """Find the documents that answer a question, best first.
 
@@ -268,13 +269,13 @@ def search(
     from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import open_search, settings_of
 
-    _check_arguments(question, batch, run, tag)
-    refuse_same(run, batch, Path(plan.search.corpus), what="--run")
-    refuse_unwritable(run, "--run")
+    _check_arguments(question, batch)
+    refuse_same(out, batch, Path(plan.search.corpus))
+    refuse_unwritable(out)
     problems = Problems()
     opened = open_search(plan.search, settings_of(plan.llm), show_embedding, problems=problems)
     numbered = _queries(question, batch, problems)
-    shown = _Shown(explain, as_json, batch, run, tag)
+    shown = _Shown(explain, as_json, batch, out)
     _search_all(opened, numbered, plan.search.depth(10), shown, problems)
     if shown.nothing and plan.search.filters.predicate():
         note(
@@ -285,14 +286,12 @@ def search(
     report(problems)
 
 
-def _check_arguments(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
+def _check_arguments(question: str | None, batch: Path | None) -> None:
     from vericite.errors import InputError
 
     expect_either(question, batch)
     if question is not None and not any(sign.isalnum() for sign in question):
         raise InputError(f"expected a query with at least one word; found none in {question!r}")
-    if run is not None and (not tag or tag.split() != [tag]):
-        raise InputError(f"expected --tag to be one word; found {tag!r}")
 
 
 def _queries(question: str | None, batch: Path | None, problems: Problems) -> list[tuple[int, Question]]:
@@ -310,10 +309,10 @@ def _queries(question: str | None, batch: Path | None, problems: Problems) -> li
 class _Shown:
     """Shows results: as lines of a TREC run, as JSON, or as text."""
 
-    def __init__(self, explain: bool, as_json: bool, batch: Path | None, run: Path | None, tag: str) -> None:
+    def __init__(self, explain: bool, as_json: bool, batch: Path | None, run: Path | None) -> None:
         from vericite.cli.terminal import Terminal
 
-        self.explain, self.as_json, self.batch, self.run, self.tag = explain, as_json, batch, run, tag
+        self.explain, self.as_json, self.batch, self.run = explain, as_json, batch, run
         self.console: Terminal = Terminal()
         self.nothing = 0
         """Number of questions without results."""
@@ -324,7 +323,7 @@ class _Shown:
             return []
         from vericite.evaluate.trec import run_lines
 
-        return run_lines(question.id, [hit.document.id for hit in found.evidence], self.tag)
+        return run_lines(question.id, [hit.document.id for hit in found.evidence], "-".join(self.run.stem.split()))
 
     def print(self, question: Question, found: FoundEvidence) -> None:
         """Print the results, unless they go to a TREC run only."""
@@ -347,7 +346,7 @@ def _search_all(
 
     stopped = "what was found before is in"
     progress = ProgressLine("searching", "questions", len(numbered))
-    with progress.running(), output(shown.run, stopped, "--run") as written:
+    with progress.running(), output(shown.run, stopped) as written:
         for number, (line, question) in enumerate(numbered, start=1):
             progress.update(number - 1)
             field = "question"

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vericite.cli.io import clean, count_lines, say_json
-from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
+from vericite.cli.options import DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     Making,
-    RayOption,
     Shared,
     local_copy,
     made_by,
@@ -72,8 +71,6 @@ def attribute(
         Path | None, typer.Option(help="Write the cited answers to this file, in a format that check reads.")
     ] = None,
     format: FormatOption = "auto",
-    columns: ColumnsOption = None,
-    ray: RayOption = None,
 ) -> None:
     """Find the sources of each sentence of an answer, and cite them before its full stop.
 
@@ -89,15 +86,15 @@ def attribute(
     from vericite.scale.work import AttributeWork
 
     refuse_same(out, file, documents)
-    refuse_unwritable(out, is_shared=ray is not None)
-    shared = shared_of(ctx, ray, plan.workers, out)
+    refuse_unwritable(out, is_shared=plan.workers.ray is not None)
+    shared = shared_of(ctx, plan.workers, out)
     file = local_copy(ctx, file)
     problems = Problems()
     settings = settings_of(plan.llm)
     judged_by = judge_of(plan.check, settings)
     by = by or default_attributor(plan.check.protocol, plan.check.judge)
     attributor = load_attributor(by, protocol_of(plan.check, judged_by), settings)
-    answers = _answers(_Given(file, format, columns, documents), problems)
+    answers = _answers(_Given(file, format, documents), problems)
     number = 0
     try:
         progress = ProgressLine("attributing", "answers", count_lines(file))
@@ -155,7 +152,6 @@ class _Given(NamedTuple):
 
     file: Path
     format: str
-    columns: str | None
     documents: Path | None
 
 
@@ -187,7 +183,7 @@ def _records(given: _Given, problems: Problems) -> Iterator[Answer | RecordError
     if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
         yield _text(given.file, library)
         return
-    for item in answers_in(given.file, given.format, library, columns=given.columns):
+    for item in answers_in(given.file, given.format, library):
         yield item if isinstance(item, RecordError) else _sourced(item, library)
 
 
@@ -208,14 +204,14 @@ def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordEr
     if str(given.documents) == PUBMED:
         raise InputError(
             "expected --documents to be a file or a store; found pubmed, which this command does not search. "
-            "Build a store first: vericite corpus build --pubmed QUERY --to STORE"
+            "Build a store first: vericite corpus build pubmed:QUERY --to STORE"
         )
     store = open_store(str(given.documents))
     if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
         answers: Iterator[Answer | RecordError] = iter([_text(given.file, None)])
     else:
         # Libraries only look up names; here each sentence is searched for.
-        answers = answers_in(given.file, given.format, columns=given.columns)
+        answers = answers_in(given.file, given.format)
     for item in answers:
         yield item if isinstance(item, RecordError) else _sourced_from(item, store)
 
@@ -299,7 +295,6 @@ def repair(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer, with its changes, as JSON.")] = False,
     format: FormatOption = "auto",
-    columns: ColumnsOption = None,
 ) -> None:
     """Repair the citations that the verifier rejects, and show the changes.
 
@@ -325,9 +320,7 @@ def repair(
     try:
         progress = ProgressLine("repairing", "answers", count_lines(file))
         with progress.running(), output(out, "stopped; {} repaired answers are in") as written:
-            answers = map(
-                known_retractions().flagged_answer, read_answers(file, format, documents, problems, columns=columns)
-            )
+            answers = map(known_retractions().flagged_answer, read_answers(file, format, documents, problems))
             for found in repairer.repair_many(answers):
                 totals.add(found)
                 progress.update(totals.answers)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from vericite.cli.io import remark
-from vericite.cli.options import CsvOption, JsonOption, JudgeOption
-from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
-from vericite.cli.score import DocumentsOption, NameOption, SystemsArgument
+from vericite.cli.options import JsonOption, OutOption
+from vericite.cli.plans import ConfigOption, SetOption, settings_from
+from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.score import DocumentsOption, SystemsArgument, named_places
 from vericite.cli.terminal import ProgressLine
-from vericite.cli.train import steps_told, training_extra, with_seed
+from vericite.cli.train import steps_told, training_extra
 from vericite.errors import Problems
 
 bioace = typer.Typer(
@@ -22,13 +22,6 @@ bioace = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class AlignmentWay(StrEnum):
-    """The alignment method for nuggets."""
-
-    GREEDY = "greedy"
-    OPTIMAL = "optimal"
 
 
 @bioace.callback()
@@ -48,70 +41,22 @@ def score(
         ),
     ],
     documents: DocumentsOption = None,
-    name: NameOption = None,
-    align: Annotated[AlignmentWay, typer.Option(help="Method for aligning nuggets one to one.")] = AlignmentWay.GREEDY,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=1, help="Minimum probability of a match. Default: the mixture's, or 0.5 if one is fitted here."
-        ),
-    ] = None,
-    tune: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Tune the threshold on these answers with this number of Optuna trials. The result has the highest "
-            "F1 on the Pareto front of F1, similarity and number of pairs.",
-            metavar="TRIALS",
-        ),
-    ] = None,
-    embedder: Annotated[
-        str,
-        typer.Option(
-            help="The embedder for comparing nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, "
-            "last, pooler; default for SimCSE: pooler).",
-            metavar="NAME",
-        ),
-    ] = "bundled",
-    mixture: Annotated[
-        Path | None,
-        typer.Option(help="A mixture from --save-mixture. Default: fit one to these answers.", metavar="FILE"),
-    ] = None,
     save_mixture: Annotated[Path | None, typer.Option(help="Write the mixture here, as JSON.", metavar="FILE")] = None,
     llm: Annotated[
         str | None,
         typer.Option(help="A language model that extracts nuggets. Default: atomic statements.", metavar="MODEL"),
     ] = None,
-    nugget_prompt: Annotated[
-        Path | None,
-        typer.Option(help="A prompt (.toml) for nuggets, instead of the bundled one.", metavar="FILE"),
-    ] = None,
-    completeness: Annotated[
-        str | None,
-        typer.Option(
-            help="How to label the necessity of each sentence: llm (the model of --llm), or the file or folder of a "
-            "classifier from `bioace train-completeness`.",
-            metavar="llm|FILE|FOLDER",
-        ),
-    ] = None,
-    completeness_prompt: Annotated[
-        Path | None,
-        typer.Option(
-            help="A prompt (.toml) for labelling sentences, instead of the bundled one.",
-            metavar="FILE",
-        ),
-    ] = None,
-    judge: JudgeOption = None,
+    out: OutOption = None,
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
 ) -> None:
     """Print BioACE's tables as far as the labels of answers allow, and what each missing row needs."""
     from vericite.cli.answers import read_library
-    from vericite.cli.figures import print_records, reported, show_assessment
+    from vericite.cli.figures import print_records, reported, show_assessment, write_records
     from vericite.disk.fitted import write_fitted
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
-    from vericite.lab.assess.bioace import Choices, answered, assess, read_gold_nuggets
+    from vericite.lab.assess.bioace import AssessSettings, Choices, answered, assess, read_gold_nuggets
     from vericite.lab.assess.checkpoint import labeller_of
     from vericite.lab.assess.completeness import PROMPT as OUR_COMPLETENESS
     from vericite.lab.assess.mixture import read_mixture
@@ -122,40 +67,55 @@ def score(
     from vericite.models import Embedder
     from vericite.verify.judges.registry import load_judge
 
-    refuse_both(as_json, as_csv)
-    if tune is not None and threshold is not None:
-        raise InputError("expected --tune or --threshold; found both. Give one of them.")
-    if nugget_prompt is not None and llm is None:
-        raise InputError("expected --llm MODEL with --nugget-prompt; found none. Name a model.")
-    if completeness_prompt is not None and completeness != "llm":
-        raise InputError("expected --completeness llm with --completeness-prompt; found none. Add it.")
+    settings = settings_from(AssessSettings, assigned)
+    if settings.tune is not None and settings.threshold is not None:
+        raise InputError("expected tune or threshold; found both. Set one of them.")
+    if settings.nugget_prompt is not None and llm is None:
+        raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
+    if settings.completeness_prompt is not None and settings.completeness != "llm":
+        raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
+    nugget_prompt, labels_prompt, mixture = map(
+        _path, (settings.nugget_prompt, settings.completeness_prompt, settings.mixture)
+    )
     problems = Problems()
     with reported(problems):
-        read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or (), whole=True)
+        places, names = named_places(systems)
+        read = read_systems(places, problems, None, {}, read_library(documents, problems), names, whole=True)
         refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
+        refuse_same(out, *read.paths, gold, documents, mixture)
         refuse_unwritable(save_mixture, "--save-mixture")
+        refuse_unwritable(out)
         model = None if llm is None else LLM(llm)
-        asked = OUR_COMPLETENESS if completeness_prompt is None else read_prompt(completeness_prompt, Prompt)
+        asked = OUR_COMPLETENESS if labels_prompt is None else read_prompt(labels_prompt, Prompt)
+        judge, completeness = settings.judge, settings.completeness
         chosen = Choices(
-            align.value,
-            threshold,
+            settings.align,
+            settings.threshold,
             None if mixture is None else read_mixture(mixture),
             model,
             OUR_NUGGETS if nugget_prompt is None else read_prompt(nugget_prompt, Prompt),
             None if judge is None else load_judge(judge),
             None if completeness is None else labeller_of(completeness, model, Embedder.shared(), asked),
-            tune,
+            settings.tune,
+            settings.bootstrap,
         )
-        compared = load_nugget_embedder(embedder)
+        compared = load_nugget_embedder(settings.embedder)
         found = assess(answered(read.systems, problems), read_gold_nuggets(gold, problems), compared, chosen)
-        if as_json or as_csv:
-            print_records([row.record for row in found.rows], as_csv)
+        records = [row.record for row in found.rows]
+        if out is not None:
+            write_records(records, out)
+        if as_json:
+            print_records(records)
         else:
             show_assessment(found.rows)
         for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
             remark(line)
         if save_mixture is not None and found.mixture is not None:
             write_fitted(found.mixture, save_mixture)
+
+
+def _path(file: str | None) -> Path | None:
+    return None if file is None else Path(file)
 
 
 @bioace.command("train-completeness")
@@ -167,14 +127,6 @@ def train_completeness(
             help="Write the classifier here, as JSON. For a checkpoint: a folder; a stopped run in it is resumed."
         ),
     ],
-    strength: Annotated[
-        float,
-        typer.Option(
-            min=1e-4,
-            max=1e4,
-            help="Inverse regularization strength of the classifier. Choose it on questions outside the test.",
-        ),
-    ] = 1.0,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -189,10 +141,8 @@ def train_completeness(
             metavar="MODEL",
         ),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="Training settings of a checkpoint, JSON (docs/bioace.md).", metavar="FILE")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
+    config: ConfigOption = None,
+    assigned: SetOption = None,
 ) -> None:
     r"""Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers.
 
@@ -205,30 +155,32 @@ def train_completeness(
     from vericite.lab.assess.bioace import answered
     from vericite.lab.assess.completeness import LABELS, train_classifier
     from vericite.lab.assess.tables import labelled_sentences
+    from vericite.lab.train.configs import CompletenessConfig, LabelConfig
     from vericite.models import Embedder
 
     if encoder and decoder:
         raise InputError("expected --encoder or --decoder; found both. Give one of them.")
+    settings = settings_from(CompletenessConfig, assigned, config)
     problems = Problems()
     with reported(problems):
-        read = read_systems(systems, problems, whole=True)
+        places, names = named_places(systems)
+        read = read_systems(places, problems, names=names, whole=True)
         refuse_same(out, *read.paths, what="--out")
         examples = labelled_sentences(answered(read.systems, problems))
         if base := encoder or decoder:
             with training_extra("bioace train-completeness"):
-                from vericite.lab.train.labels import LabelConfig, LabelRun, completeness_texts
+                from vericite.lab.train.labels import LabelRun, completeness_texts
                 from vericite.lab.train.labels import train_completeness as train_checkpoint
 
                 present = {label for _, label in examples}
                 labels = tuple(label for label in LABELS if label in present)
                 run = LabelRun(base, out, completeness_texts(examples), labels, adapter=decoder is not None)
-                chosen = with_seed(LabelConfig.read(config), seed)
                 with ProgressLine("training", "steps", None).running() as progress:
-                    facts = train_checkpoint(run, examples, chosen, steps_told(progress))
+                    facts = train_checkpoint(run, examples, settings.part(LabelConfig), steps_told(progress))
             typer.echo(f"{_training_summary(facts)}\nwritten to {out}")
             return
         refuse_unwritable(out, "--out")
-        classifier = train_classifier(examples, Embedder.shared(), strength, seed)
+        classifier = train_classifier(examples, Embedder.shared(), settings.strength, settings.seed)
         write_fitted(classifier, out)
         counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
         typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")
@@ -248,10 +200,8 @@ def train_correctness(
         str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
     ],
     out: Annotated[Path, typer.Option(help="The folder to write to. A stopped run in it is resumed.")],
-    config: Annotated[
-        Path | None, typer.Option(help="Training settings, JSON (docs/bioace.md).", metavar="FILE")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
+    config: ConfigOption = None,
+    assigned: SetOption = None,
 ) -> None:
     r"""Fine-tune an encoder that classifies whether a window of a document makes a sentence correct.
 
@@ -259,12 +209,14 @@ def train_correctness(
     """
     from vericite.cli.figures import reported
     from vericite.evaluate.judge_calibration import read_labels
+    from vericite.lab.train.configs import LabelConfig
     from vericite.models.contracts import COLUMNS
 
+    settings = settings_from(LabelConfig, assigned, config)
     problems = Problems()
     labels = read_labels(pairs, problems)
     with reported(problems), training_extra("bioace train-correctness"):
-        from vericite.lab.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
+        from vericite.lab.train.labels import LabelledTexts, LabelRun, train_labels
 
         examples = [
             LabelledTexts(label.premise, label.claim, COLUMNS[label.column], str(label.group or label.claim))
@@ -273,7 +225,7 @@ def train_correctness(
         present = {example.label for example in examples}
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
         with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_labels(run, with_seed(LabelConfig.read(config), seed), steps_told(progress))
+            facts = train_labels(run, settings, steps_told(progress))
         typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as the judge hf:{out}")
 
 

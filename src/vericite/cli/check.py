@@ -15,12 +15,11 @@ import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, count_lines, note, remark, say, say_json
-from vericite.cli.options import ColumnsOption, DocumentsOption
+from vericite.cli.options import DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     Making,
-    RayOption,
     Shared,
     local_copy,
     made_by,
@@ -50,16 +49,7 @@ def check(
             "another format; a CSV, TSV, Excel or Parquet file; a .gz of one; s3://bucket/file; or - for standard input"
         ),
     ],
-    format: Annotated[
-        str,
-        typer.Option(
-            help="vericite, markdown, spans, openai, gemini, perplexity, paper-qa, ragas, langchain, llamaindex, "
-            "haystack, alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers "
-            "(docs/datasets.md). auto detects the format from the first records.",
-            metavar="NAME",
-        ),
-    ] = "auto",
-    columns: ColumnsOption = None,
+    format: FormatOption = "auto",
     documents: DocumentsOption = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, one line per answer.")] = None,
     page: Annotated[
@@ -81,9 +71,7 @@ def check(
         ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Maximum verdicts to list in the terminal.")] = 40,
-    ray: RayOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
 ) -> None:
     """Check every citation of a file of answers, and print rates with 95% intervals.
 
@@ -97,20 +85,19 @@ def check(
     from vericite.models.contracts import ledger_of
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
-    refuse_both(as_json, as_csv)
     gates = parse_gates(fail_under or (), fail_over or ())
     refuse_same(out, file, documents)
-    refuse_unwritable(out, is_shared=ray is not None)
+    refuse_unwritable(out, is_shared=plan.workers.ray is not None)
     refuse_same(page, file, documents, what="--report")
     _refuse_one_file(out, page)
-    shared = shared_of(ctx, ray, plan.workers, out)
+    shared = shared_of(ctx, plan.workers, out)
     refuse_unwritable(page, "--report")
     file = local_copy(ctx, file)
     problems = Problems()
-    answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)), columns)
+    answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)))
     judged_by = judge_of(plan.check, settings_of(plan.llm))
     before = ledger_of(judged_by)
-    table = _Table(0 if as_json or as_csv else rows, is_kept=out is not None)
+    table = _Table(0 if as_json else rows, is_kept=out is not None)
     items: list[Item] | None = None if page is None else []
     try:
         found = (
@@ -125,13 +112,13 @@ def check(
         used = ledger_of(judged_by)
         show_ledger(used if before is None else used.since(before))
     results = [gate.result(rates.summary) for gate in gates]
-    if as_json or as_csv:
-        _print_figures(rates, results, as_json)
+    if as_json:
+        _print_figures(rates, results)
     else:
         table.end(rates)
     # JSON output already contains the gates.
     for result in () if as_json else results:
-        say(result.sentence, err=as_csv)
+        say(result.sentence)
     if page is not None and items is not None:
         _write_page(items, file, page)
     report(problems, _code(rates, results))
@@ -285,13 +272,9 @@ class _Table:
 _UNREAD_SHOWN = 3
 
 
-def _print_figures(rates: CitationRates, results: Sequence[GateResult], as_json: bool) -> None:
-    from vericite.cli.figures import print_csv
+def _print_figures(rates: CitationRates, results: Sequence[GateResult]) -> None:
     from vericite.evaluate.gates import overall
 
-    if not as_json:
-        print_csv(rates.records)
-        return
     figures = {"answers": rates.answers, "counts": rates.summary.model_dump(mode="json"), "rates": rates.records}
     gate = {"outcome": overall(results), "gates": [result.record for result in results]} if results else None
     say_json(json.dumps({**figures, "gate": gate}, indent=2, ensure_ascii=False))

@@ -16,8 +16,9 @@ from vericite.cli.io import clean, note, remark, say, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_unwritable, report
-from vericite.cli.workers import BuildRayOption, BuildWorkersOption, readers_of
+from vericite.cli.workers import readers_of
 from vericite.pipeline.plan import Plan
+from vericite.retrieve.lookup import PUBMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,23 +32,20 @@ if TYPE_CHECKING:
 
 
 def retractions(
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="Add the retracted articles of this store: a folder, or s3://bucket/prefix.", metavar="STORE"
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Where to look for more: pubmed (all that PubMed lists as retracted; connects to NCBI) and stores "
+            "(folders, or s3://bucket/prefix). Default: only show what is known.",
+            metavar="SOURCE",
         ),
     ] = None,
-    pubmed: Annotated[
-        bool, typer.Option("--pubmed", help="Add the articles that PubMed lists as retracted; connects to NCBI.")
-    ] = False,
     from_year: Annotated[
         int | None,
-        typer.Option(
-            "--from", min=1800, max=2100, help="With --pubmed: only articles published in this year or later."
-        ),
+        typer.Option("--from", min=1800, max=2100, help="With pubmed: only articles published in this year or later."),
     ] = None,
     notices: Annotated[
-        bool, typer.Option("--notices", help="With --pubmed: also store the PMIDs of the notices; takes minutes.")
+        bool, typer.Option("--notices", help="With pubmed: also store the PMIDs of the notices; takes minutes.")
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Remove entries that are no longer reported.")] = False,
     as_json: JsonOption = False,
@@ -60,11 +58,12 @@ def retractions(
     from vericite.corpus.retractions import entries, learn
     from vericite.errors import InputError
 
-    if (from_year is not None or notices) and not pubmed:
-        raise InputError("expected --pubmed with --from and --notices; found none. Add it.")
-    if replace and not (pubmed or store):
-        raise InputError("expected --store or --pubmed with --replace; found neither. Add one of them.")
-    reports = _new_reports(store, pubmed, from_year, notices)
+    named = list(dict.fromkeys(sources or ()))
+    if (from_year is not None or notices) and PUBMED not in named:
+        raise InputError("expected pubmed with --from and --notices; found none. Add it.")
+    if replace and not named:
+        raise InputError("expected pubmed or a store with --replace; found neither. Add one of them.")
+    reports = _new_reports(named, from_year, notices)
     new = learn(reports, replace) if reports else 0
     known = entries()
     if as_json:
@@ -73,15 +72,16 @@ def retractions(
         _print(reports, new, known)
 
 
-def _new_reports(store: str | None, pubmed: bool, from_year: int | None, notices: bool) -> list[RetractionReport]:
+def _new_reports(sources: Sequence[str], from_year: int | None, notices: bool) -> list[RetractionReport]:
     from vericite.corpus.retractions import retracted_in_pubmed, retracted_in_store
 
     reports: list[RetractionReport] = []
-    if store is not None:
-        from vericite.corpus.store import open_store
+    for store in sources:
+        if store != PUBMED:
+            from vericite.corpus.store import open_store
 
-        reports.append(retracted_in_store(open_store(store), store))
-    if pubmed:
+            reports.append(retracted_in_store(open_store(store), store))
+    if PUBMED in sources:
         from vericite.corpus.entrez.client import Entrez
         from vericite.corpus.entrez.results import EntrezSettings
 
@@ -123,7 +123,7 @@ def _print(reports: Sequence[RetractionReport], new: int, known: Sequence[Retrac
         when = f"on {last}" if first == last else f"from {first} to {last}"
         say(f"  {count:,} reported by {clean(by)} {when}")
     if not known:
-        say("add those of a store with --store STORE, or all that PubMed lists with --pubmed")
+        say("add those of a store with `vericite corpus retractions STORE`, or all that PubMed lists with `pubmed`")
 
 
 def _articles(count: int) -> str:
@@ -143,22 +143,19 @@ StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3:/
 
 
 @corpus.command()
+@takes_plan("corpus build", files=False)
 def build(
-    to: Annotated[str, typer.Option("--to", help="The store to create or add to.", metavar="STORE")],
+    plan: Plan,
     sources: Annotated[
-        list[Path] | None,
+        list[str],
         typer.Argument(
             help="Files and folders: PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS articles, Markdown, "
-            "text; .gz or not. `pmids:FILE` is a list of PMIDs to fetch; connects to NCBI."
+            "text; .gz or not. pubmed:QUERY adds what PubMed finds, pmids:FILE and pmids:1,2,3 these articles; both "
+            "connect to NCBI.",
+            metavar="SOURCE",
         ),
-    ] = None,
-    pubmed: Annotated[
-        list[str] | None,
-        typer.Option(help="Add the articles that PubMed finds for this query; connects to NCBI.", metavar="QUERY"),
-    ] = None,
-    pmids: Annotated[
-        str | None, typer.Option(help="Add these articles, separated by commas; connects to NCBI.", metavar="LIST")
-    ] = None,
+    ],
+    to: Annotated[str, typer.Option("--to", help="The store to create or add to.", metavar="STORE")],
     most: Annotated[int, typer.Option(min=1, max=9999, help="Maximum articles per query.")] = 1000,
     format: Annotated[
         str,
@@ -173,8 +170,6 @@ def build(
             "`search` and `ask` then also search by meaning.",
         ),
     ] = False,
-    ray: BuildRayOption = None,
-    workers: BuildWorkersOption = None,
 ) -> None:
     """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are applied.
 
@@ -184,15 +179,14 @@ def build(
     from vericite.corpus.ingest import collect_sources
     from vericite.corpus.store import build_store
 
-    asked = [pmid.strip() for pmid in (pmids or "").split(",") if pmid.strip()]
     with _entrez() as entrez:
-        collected = collect_sources(sources or [], entrez, pubmed or [], asked, most, format)
+        collected = collect_sources(sources, entrez, most, format)
         for line in collected.messages:
             note(line)
         for line in collected.passed_over:
             remark(line)
         meter = _Meter(collected)
-        with _shown(meter) as progress, readers_of(ray, workers) as readers:
+        with _shown(meter) as progress, readers_of(plan.workers) as readers:
             built = build_store(to, meter.sources, vectors=vectors, progress=progress, readers=readers)
     if as_json:
         say_json(json.dumps({"store": to, **_report_counts(built), "seconds": round(built.seconds, 3)}))
@@ -253,7 +247,7 @@ def get(
 
 
 @corpus.command()
-@takes_plan("export", files=False)
+@takes_plan("corpus export", files=False, project=False)
 def export(
     plan: Plan,
     store: StoreArgument,

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from pydantic import Field
 
 from vericite.cli.answers import read_answers
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
-from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
+from vericite.cli.options import DocumentsOption, FormatOption, JsonOption
+from vericite.cli.plans import SetOption, settings_from
 from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 from vericite.errors import Problems
+from vericite.pipeline.setting import Settings
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet
@@ -138,6 +141,17 @@ def _shown(record: dict[str, Any]) -> str:
     return "\n".join([record["name"], *shown])
 
 
+class ConvertSettings(Settings):
+    """Settings of ``convert``."""
+
+    run: str = Field(default="vericite", description="Name of a BioGen or AutoJudge run.")
+    team: str = Field(default="vericite", description="Team of an AutoJudge run.")
+    topics: str | None = Field(default=None, description="Topics of a BioGen run, such as biogen2024:FILE.")
+    validate_only: bool = Field(
+        default=False, description="With --to biogen: the input is a run; only list its violations of the rules."
+    )
+
+
 class WrittenForm(StrEnum):
     """Formats that can be written."""
 
@@ -161,18 +175,8 @@ def convert(
     to: Annotated[WrittenForm, typer.Option(help="The format to write.")],
     out: Annotated[Path | None, typer.Option(help="The file to write. Default: the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
-    columns: ColumnsOption = None,
     documents: DocumentsOption = None,
-    run: Annotated[str, typer.Option(help="Name of a BioGen or AutoJudge run.", metavar="NAME")] = "vericite",
-    team: Annotated[str, typer.Option(help="Team of an AutoJudge run.", metavar="NAME")] = "vericite",
-    topics: Annotated[
-        Path | None,
-        typer.Option(help="Topics of a BioGen run, such as biogen2024:FILE.", metavar="FILE"),
-    ] = None,
-    validate: Annotated[
-        bool,
-        typer.Option("--validate", help="With --to biogen: only list the rules that FILE, a run, violates."),
-    ] = False,
+    assigned: SetOption = None,
 ) -> None:
     """Write answers as our JSON lines, a BioGen run, an AutoJudge report or ALCE's JSON, and verdicts as a table.
 
@@ -182,12 +186,14 @@ def convert(
     """
     from vericite.formats.convert import answers_as
 
+    settings = settings_from(ConvertSettings, assigned)
+    topics = None if settings.topics is None else Path(settings.topics)
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
     problems = Problems()
     code = ExitCode.OK
-    asked = _Run(file, run, topics, team)
-    if validate:
+    asked = _Run(file, topics)
+    if settings.validate_only:
         asked.validate(to)
         return
     if to is WrittenForm.CSV:
@@ -195,9 +201,9 @@ def convert(
     elif to in (WrittenForm.AUTOJUDGE_NUGGETS, WrittenForm.GOLD):
         text = _gold(file, to, problems)
     else:
-        answers = list(read_answers(file, format, documents, problems, columns=columns))
+        answers = list(read_answers(file, format, documents, problems))
         code = code_of_count(len(answers))
-        text = answers_as(to.value, answers, run, team, problems, asked.topic_ids, file)
+        text = answers_as(to.value, answers, settings.run, settings.team, problems, asked.topic_ids, file)
     with output(out) as written:
         if written is not None:
             written.write([text])
@@ -210,9 +216,7 @@ class _Run(NamedTuple):
     """The requested run."""
 
     file: Path
-    name: str
     topics: Path | None
-    team: str
 
     @property
     def topic_ids(self) -> set[str]:
@@ -228,9 +232,7 @@ class _Run(NamedTuple):
         from vericite.formats.convert import run_problems
 
         if to is not WrittenForm.BIOGEN:
-            raise InputError(
-                f"expected --to biogen with --validate; found {to.value}. Only BioGen's rules can be checked."
-            )
+            raise InputError(f"expected --to biogen with validate_only; found {to.value}. Only its rules are known.")
         report(list(run_problems(self.file, self.topic_ids)))
         say(f"{self.file}: no violations of the track's rules")
 

@@ -37,7 +37,7 @@ demonstrations = typer.Typer(
 
 
 @demonstrations.command()
-@takes_plan("demonstrations")
+@takes_plan("demonstrations build")
 def build(
     plan: Plan,
     questions: Annotated[
@@ -48,13 +48,12 @@ def build(
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="The pool to create or continue.", metavar="POOL")],
-    documents: Annotated[
-        Path | None, typer.Option(help='A file of the gold documents: JSONL {"id", "title"?, "text"}.')
-    ] = None,
     corpus: Annotated[
         str | None,
         typer.Option(
-            help='The corpus with the gold documents, instead of a file: "demo", a store, or "pubmed" (asks NCBI).'
+            help='Where the gold documents are: a file (JSONL {"id", "title"?, "text"}), "demo", a store, or "pubmed" '
+            "(asks NCBI).",
+            metavar="CORPUS",
         ),
     ] = None,
     llm: Annotated[
@@ -85,14 +84,6 @@ def build(
             "--reference", help="Without --llm: use the cited reference answer as the rationale; no model is asked."
         ),
     ] = False,
-    most: Annotated[
-        int | None,
-        typer.Option(
-            "--most",
-            min=1,
-            help="Maximum documents in a demonstration. Default: 3 gold documents, or 5 search results.",
-        ),
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make demonstrations from training questions: the right answer with citations and, with --llm, a rationale.
@@ -102,7 +93,7 @@ def build(
     cites documents that exist and, read by itself, leads to the right answer. With --retrieved and --prompt they are
     made as in Reason and Verify: from the documents that a search finds, with the prompt of the evaluation, and only
     those with the right answer are kept. An interrupted build, even after kill -9, continues when you run the same
-    command again.
+    command again. A demonstration has at most search.k documents: by default 3 gold documents, or 5 search results.
     """
     from vericite.errors import InputError
     from vericite.formats.registry import read_questions
@@ -110,17 +101,17 @@ def build(
     from vericite.pipeline.build import settings_of
 
     refuse_unwritable(to, "--to")
-    _refuse_idle(llm, prompt, retrieved, documents)
+    _refuse_idle(llm, prompt)
     if reference and llm is not None:
         raise InputError("expected --reference without --llm, which writes rationales; found both. Give only one.")
     problems = Problems()
     found = read_questions(questions, problems)
     settings = settings_of(plan.llm)
-    shown, by = most or (5 if retrieved else 3), None
+    shown, by = plan.search.k or (5 if retrieved else 3), None
     if retrieved:
         evidence, by = _found_documents(_searched(plan.search, corpus), settings, shown, problems)
     else:
-        evidence = _gold_documents(documents, corpus, problems)
+        evidence = _gold_documents(corpus, problems)
     writer = None if llm is None else _writer(llm, settings, prompt)
     try:
         with _shown(len(found)) as progress:
@@ -135,13 +126,11 @@ def build(
     report(problems, ExitCode.NOT_RUN if built.failed else ExitCode.OK)
 
 
-def _refuse_idle(llm: str | None, prompt: str | None, retrieved: bool, documents: Path | None) -> None:
+def _refuse_idle(llm: str | None, prompt: str | None) -> None:
     from vericite.errors import InputError
 
     if prompt is not None and llm is None:
         raise InputError("expected --llm with --prompt; found none. Name a model.")
-    if retrieved and documents is not None:
-        raise InputError("expected --corpus with --retrieved, which searches it; found --documents")
 
 
 def _searched(plan: SearchPlan, corpus: str | None) -> SearchPlan:
@@ -183,18 +172,14 @@ def _found_documents(
     return found, " ".join(f"{name}={signature}" for name, signature in search.parts.items())
 
 
-def _gold_documents(
-    documents: Path | None, corpus: str | None, problems: Problems
-) -> Callable[[Question], list[Document]]:
+def _gold_documents(corpus: str | None, problems: Problems) -> Callable[[Question], list[Document]]:
     """Return a function that finds a question's gold documents."""
     from vericite.errors import InputError
     from vericite.pipeline.build import open_oracle
 
-    if documents is None and corpus is None:
-        raise InputError("expected either --documents or --corpus; found neither")
-    if documents is not None and corpus is not None:
-        raise InputError("expected either --documents or --corpus; found both")
-    oracle = open_oracle(corpus or str(documents), problems)
+    if corpus is None:
+        raise InputError("expected --corpus with the gold documents; found none")
+    oracle = open_oracle(corpus, problems)
 
     def gold(question: Question) -> list[Document]:
         return [hit.document for hit in oracle.retrieve(question, len(question.gold_documents))]
@@ -209,10 +194,6 @@ def info(
         Path | None,
         typer.Option(help="Test questions: count the demonstrations that reveal their answers.", metavar="QUESTIONS"),
     ] = None,
-    near: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Minimum cosine at which two questions count as the same. Default: 0.9."),
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the contents of a pool, and what must not be shown with given questions."""
@@ -221,7 +202,7 @@ def info(
     problems = Problems()
     found = Pool.read(pool, problems)
     asked = _against(against, problems)
-    facts = _facts(found, asked, near)
+    facts = _facts(found, asked)
     if as_json:
         say_json(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
@@ -230,7 +211,7 @@ def info(
     report(problems)
 
 
-def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[str, object]:
+def _facts(pool: Pool, asked: Sequence[Question]) -> dict[str, object]:
     """Return the facts about a pool, and with questions, what must not be shown with them."""
     from vericite.generate.demonstrations import NEAR, Vectors, decontaminate
     from vericite.models.embedder import Embedder
@@ -247,7 +228,7 @@ def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[st
     }
     if asked:
         vectors = Vectors.next_to(pool.path, Embedder.shared())
-        left = decontaminate(pool, asked, vectors, NEAR if near is None else near)
+        left = decontaminate(pool, asked, vectors, NEAR)
         facts["removed"] = asdict(left.removed[-1])
         facts["left"] = len(left)
     return facts

@@ -13,7 +13,7 @@ import typer
 
 from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
-from vericite.cli.options import DrawSeedOption, DrawsOption
+from vericite.cli.plans import SetOption, settings_from
 from vericite.cli.refusals import refuse_unwritable, report
 from vericite.cli.score import GoldOption
 from vericite.errors import Problems
@@ -182,8 +182,7 @@ def table(
     ] = None,
     as_: Annotated[TableForm, typer.Option("--as", help="text, markdown, latex (booktabs) or csv.")] = TableForm.TEXT,
     out: Annotated[Path | None, typer.Option(help="Write the table here.", metavar="FILE")] = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
+    assigned: SetOption = None,
 ) -> None:
     """Make the table of an experiment: scores with intervals, the paper's scores next to them, and comparisons.
 
@@ -192,14 +191,15 @@ def table(
     """
     from vericite.cli.io import clean
     from vericite.disk.files import write_whole
-    from vericite.evaluate.resampling import Bootstrap
+    from vericite.evaluate.settings import Draws
     from vericite.lab.experiment.render import FORMS
     from vericite.lab.experiment.tables import Layout, make_table, read_cells
 
+    settings = settings_from(Draws, assigned)
     refuse_unwritable(out)
     problems = Problems()
     chosen = Layout.load(layout or _own(runs))
-    text = FORMS[as_.value](make_table(read_cells(runs, problems), chosen, Bootstrap(draws, seed)))
+    text = FORMS[as_.value](make_table(read_cells(runs, problems), chosen, settings.bootstrap))
     if out is None:
         typer.echo("\n".join(map(clean, text.split("\n"))))
     else:

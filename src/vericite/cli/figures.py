@@ -44,7 +44,7 @@ def with_something(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
     return kept, len({figure.measure for figure in figures} - defined)
 
 
-def show_figures(figures: Sequence[Figure], dropped: int = 0, whole: bool = False) -> None:
+def show_figures(figures: Sequence[Figure], dropped: int = 0) -> None:
     """Print a table of figures, their signatures, and the number of measures with nothing to count."""
     systems = len({figure.system for figure in figures}) > 1
     groups = any(figure.group is not None for figure in figures)
@@ -60,7 +60,7 @@ def show_figures(figures: Sequence[Figure], dropped: int = 0, whole: bool = Fals
         made = f"[{signatures.index(figure.signature) + 1}]"
         rows.append([str(figure.measure), *named, _value(found), _interval(found), *counts, made])
     _show_table(["measure", *names, "value", _HEAD, "n", "missing", "empty", "signature"], rows, names)
-    show_signatures(signatures, whole, numbered=True)
+    show_signatures(signatures, numbered=True)
     if dropped:
         what = "measure has" if dropped == 1 else "measures have"
         _print_line(f"{dropped} more {what} nothing to count here; see vericite measures")
@@ -71,7 +71,7 @@ def show_missing(figures: Sequence[Figure], missing: Missing) -> None:
     if missing == "zero":
         _print_line("questions without output score 0 in measures against gold, as in trec_eval -c")
     elif any(figure.estimate.missing and counts_zero(figure.measure) for figure in figures):
-        _print_line("missing questions are left out of measures against gold; --missing zero scores them 0")
+        _print_line("missing questions are left out of measures against gold; --set missing=zero scores them 0")
 
 
 def show_failures(systems: Sequence[System]) -> None:
@@ -85,19 +85,17 @@ def show_failures(systems: Sequence[System]) -> None:
             _print_line(f"{system.name}: {failed} {what} failed: {', '.join([*named, *more])}")
 
 
-def show_comparisons(
-    found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None], whole: bool = False
-) -> None:
+def show_comparisons(found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None]) -> None:
     """Print a sentence for each comparison, then warnings and signatures."""
     for comparison in found:
         _print_line(comparison.sentence, style="")
     for warning in dict.fromkeys(warnings):
         if warning:
             _print_line(warning, style="yellow")
-    show_signatures(signatures, whole)
+    show_signatures(signatures)
 
 
-def show_agreement(found: Sequence[Agreed], whole: bool = False) -> None:
+def show_agreement(found: Sequence[Agreed]) -> None:
     """Print a table of coefficients with intervals and words, and their signatures."""
     names = ["raters", *(["by"] if any(agreed.by is not None for agreed in found) else [])]
     words = [""] if any(agreed.found.words for agreed in found) else []
@@ -109,10 +107,10 @@ def show_agreement(found: Sequence[Agreed], whole: bool = False) -> None:
         value, interval = _value(coefficient.estimate), _interval(coefficient.estimate)
         rows.append([coefficient.name, *named, value, interval, *counts])
     _show_table(["measure", *names, "value", _HEAD, "n", "missing", *words], rows, names)
-    show_signatures([agreed.signature for agreed in found], whole)
+    show_signatures([agreed.signature for agreed in found])
 
 
-def show_rankings(found: Sequence[RankCorrelation], whole: bool = False) -> None:
+def show_rankings(found: Sequence[RankCorrelation]) -> None:
     """Print a table of rank correlations, and their signatures."""
     rows = [
         [
@@ -130,21 +128,16 @@ def show_rankings(found: Sequence[RankCorrelation], whole: bool = False) -> None
     _show_table(["correlation", "of", "with", "value", _HEAD, "systems", "missing"], rows)
     if any(correlation.found.value is not None and correlation.found.n < FEWEST_SYSTEMS for correlation in found):
         _print_line(f"-: too few systems for an interval, which needs at least {FEWEST_SYSTEMS}")
-    show_signatures([correlation.signature for correlation in found], whole)
+    show_signatures([correlation.signature for correlation in found])
 
 
-def show_signatures(signatures: Sequence[str], whole: bool, numbered: bool = False) -> None:
-    """Print the distinct signatures with their numbers in the table; as short hashes, unless ``whole``."""
-    distinct = list(dict.fromkeys(signatures))
-    shown = distinct if whole else [hashlib.sha256(text.encode()).hexdigest()[:8] for text in distinct]
-    _print_line("")
-    if whole:
-        for number, signature in enumerate(shown, start=1):
-            _print_line(f"[{number}] {signature}" if numbered else signature)
-        return
+def show_signatures(signatures: Sequence[str], numbered: bool = False) -> None:
+    """Print the distinct signatures as short hashes, with their numbers in the table."""
+    shown = [hashlib.sha256(text.encode()).hexdigest()[:8] for text in dict.fromkeys(signatures)]
     named = [f"[{number}] {short}" if numbered else short for number, short in enumerate(shown, start=1)]
     what = "signature" if len(named) == 1 else "signatures"
-    _print_line(f"{what}: {', '.join(named)} (--signatures shows them in full)")
+    _print_line("")
+    _print_line(f"{what}: {', '.join(named)} (--json shows them in full)")
 
 
 _HEAD = "95% interval"
@@ -193,23 +186,37 @@ def show_assessment(rows: Sequence[FigureRow]) -> None:
                 say(f"  {row.row}: needs {row.needs}")
 
 
-def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:
-    """Print records as JSON or CSV."""
-    if as_csv:
-        print_csv(records)
+def print_records(records: Sequence[Mapping[str, object]]) -> None:
+    """Print records as JSON."""
+    say_json(json.dumps(records, indent=2, ensure_ascii=False))
+
+
+def write_records(records: Sequence[Mapping[str, object]], out: Path) -> None:
+    """Write records: a CSV table if the file's name ends in ``.csv``, a JSON list for ``.json``, else JSON Lines.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    if out.suffix.lower() == ".csv":
+        text = _table(records)
+    elif out.suffix.lower() == ".json":
+        text = json.dumps(records, indent=2, ensure_ascii=False) + "\n"
     else:
-        say_json(json.dumps(records, indent=2, ensure_ascii=False))
+        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    with output(out) as file:
+        assert file is not None
+        file.write([text])
 
 
-def print_csv(records: Sequence[Mapping[str, object]]) -> None:
-    """Print records as CSV with a header; nested fields have names with dots."""
+def _table(records: Sequence[Mapping[str, object]]) -> str:
+    """Return records as CSV with a header; nested fields have names with dots."""
     rows = [dict(_flat(record)) for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    say(text.getvalue().rstrip("\n"))
+    return text.getvalue()
 
 
 def _flat(record: Mapping[str, object], within: str = "") -> Iterator[tuple[str, object]]:
@@ -227,18 +234,6 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return f"'{value}"
     return value
-
-
-def write_figures(figures: Sequence[Figure | Agreed | RankCorrelation], out: Path) -> None:
-    """Write figures as JSON Lines.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    lines = "".join(json.dumps(figure.record, ensure_ascii=False) + "\n" for figure in figures)
-    with output(out) as file:
-        assert file is not None
-        file.write([lines])
 
 
 def comparison_record(measure: str, comparison: Comparison, signature: str, warning: str | None) -> dict[str, object]:

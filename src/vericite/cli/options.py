@@ -15,12 +15,14 @@ def complete_protocol(incomplete: str) -> list[str]:
     return [name for name in protocol_names() if name.startswith(incomplete)]
 
 
-def complete_setting(incomplete: str) -> list[str]:
-    """Names of settings with the sign that follows, for the shell."""
-    from vericite.pipeline.plan import Plan
-    from vericite.pipeline.setting import fields_of
+def complete_setting(context: typer.Context, incomplete: str) -> list[str]:
+    """Names of the command's settings with the sign that follows, for the shell."""
+    from vericite.cli.settings import settings_fields
 
-    return [f"{field.path}=" for field in fields_of(Plan) if field.path.startswith(incomplete)]
+    command = " ".join(context.command_path.split()[1:])
+    if command == "settings":
+        command = " ".join(context.params.get("command") or ["ask"])
+    return [f"{field.path}=" for field in settings_fields(command) if field.path.startswith(incomplete)]
 
 
 def complete_judge(incomplete: str) -> list[str]:
@@ -54,21 +56,21 @@ DocumentsOption = Annotated[
         metavar="FILE",
     ),
 ]
-FormatOption = Annotated[str, typer.Option(help="Format of the answers, as for check.", metavar="NAME")]
-ColumnsOption = Annotated[
-    str | None,
+FormatOption = Annotated[
+    str,
     typer.Option(
-        help="Columns of a table, or fields of records, to read: answer=reply,contexts=sources. Also id, "
-        "question, context_ids and documents; contexts may be given several times.",
-        metavar="NAMES",
+        help="vericite, markdown, spans, openai, gemini, perplexity, paper-qa, ragas, langchain, llamaindex, haystack, "
+        "alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers "
+        "(docs/datasets.md); auto detects it. For tables and other fields, what these hold: "
+        "answer=reply,contexts=sources; also id, question, context_ids and documents; contexts may be repeated.",
+        metavar="NAME|FIELDS",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV.")]
-SignaturesOption = Annotated[bool, typer.Option("--signatures", help="Print full signatures instead of short hashes.")]
-OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, as one JSON line each.")]
-DrawsOption = Annotated[int, typer.Option(min=100, help="Number of bootstrap draws for the intervals.")]
-DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Write the figures to this file: a CSV table for .csv, a JSON list for .json, else JSON Lines."),
+]
 BATCH = "Many questions"
 BatchOption = Annotated[
     Path | None,

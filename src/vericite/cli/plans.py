@@ -1,11 +1,12 @@
-"""Command-line options generated from the fields of a plan, and the plan that they result in."""
+"""Command-line options generated from the fields of a plan, and the settings that options and files result in."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
-from typing import Annotated, Any, get_args, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -13,7 +14,7 @@ from typer.models import ArgumentInfo, OptionInfo
 from vericite.cli.io import note
 from vericite.cli.options import complete_judge, complete_protocol, complete_setting
 from vericite.pipeline.plan import SECTIONS, Plan, changed_by, project_file, project_settings, usual_plan
-from vericite.pipeline.setting import SettingField, fields_of
+from vericite.pipeline.setting import SettingField, Settings, fields_of
 
 _FILES = "Settings"
 
@@ -31,22 +32,29 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Any other setting, as in llm.timeout=60; can be repeated. `vericite settings` lists them.",
+        help="A setting without an option of its own; can be repeated. `vericite settings COMMAND` lists them.",
         metavar="NAME=VALUE",
         autocompletion=complete_setting,
         rich_help_panel=_FILES,
     ),
 ]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="File of settings (JSON, TOML or YAML).", metavar="FILE", rich_help_panel=_FILES),
+]
 
 
-def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_plan(
+    command: str, files: bool = True, project: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add to a command the options of the plan's fields that name it, and pass it the plan as ``plan``.
 
     The options come after the command's arguments and before its own options.
 
     Args:
         command: Its name in ``SECTIONS`` and in the fields' settings.
-        files: Whether ``--plan``, ``--set`` and the project's file change the plan, too.
+        files: Whether ``--plan`` changes the plan, too.
+        project: Whether the project's file does.
     """
     fields = {f"{field.section}_{field.name}": field for field in _shown_by(command)}
 
@@ -55,11 +63,8 @@ def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None
         def called(ctx: typer.Context, **arguments: Any) -> None:
             values = {name: arguments.pop(name) for name in fields}
             given = _by_section({fields[name]: values[name] for name in fields if _is_given(ctx, name)})
-            plan = (
-                plan_of(command, arguments.pop("plan_file"), arguments.pop("plan_set"), given)
-                if files
-                else usual_plan(command).changed(given, "on the command line")
-            )
+            file = arguments.pop("plan_file") if files else None
+            plan = plan_of(command, file, arguments.pop("plan_set"), given, project)
             if "ctx" in own:
                 arguments["ctx"] = ctx
             function(**arguments, plan=plan)
@@ -73,7 +78,8 @@ def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None
         options = [parameter for parameter in mine if parameter not in arguments]
         defaults = usual_plan(command)
         made = [_option(name, field, defaults) for name, field in fields.items()]
-        of_files = [_parameter("plan_file", PlanOption, None), _parameter("plan_set", SetOption, None)] if files else []
+        of_files = [_parameter("plan_file", PlanOption, None)] if files else []
+        of_files.append(_parameter("plan_set", SetOption, None))
         signature = inspect.Signature(
             [
                 parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -92,6 +98,7 @@ def plan_of(
     file: str | None = None,
     assigned: list[str] | None = None,
     given: Mapping[str, Mapping[str, Any]] | None = None,
+    project: bool = True,
 ) -> Plan:
     """A command's settings: its defaults, changed by the project's file, ``--plan``, ``--set`` and its options.
 
@@ -99,15 +106,31 @@ def plan_of(
         InputError: A file or a value in it cannot be used, or ``--set`` names no setting of this command.
     """
     sections = sections_of(command)
-    plan = usual_plan(command).changed(_of_project(sections))
+    plan = usual_plan(command).changed(_of_project(sections) if project else {})
     if file is not None:
         plan = changed_by(file, plan, searches="search" in sections)
     return plan.assigned(assigned or [], sections).changed(given or {}, "on the command line")
 
 
+_Kind = TypeVar("_Kind", bound=Settings)
+
+
+def settings_from(kind: type[_Kind], assigned: list[str] | None, file: Path | None = None) -> _Kind:
+    """Return settings of their own kind: the defaults, changed by the project's file, ``--config`` and ``--set``.
+
+    The project's file counts for the sections of a plan that the kind has.
+
+    Raises:
+        InputError: The file or a value in it cannot be used, or ``--set`` names no field.
+    """
+    sections = kind.model_fields.keys() & Plan.model_fields.keys()
+    made = kind().changed(_of_project(sections) if sections else {})
+    return (made if file is None else kind.load(file, made)).assigned(assigned or [])
+
+
 def sections_of(command: str) -> tuple[str, ...]:
     """The sections of a plan that a command reads."""
-    return SECTIONS.get(command, tuple(Plan.model_fields))
+    return SECTIONS[command]
 
 
 def option_of(path: str) -> str:
@@ -159,7 +182,7 @@ def _by_section(values: Mapping[SettingField, Any]) -> dict[str, dict[str, Any]]
     return found
 
 
-def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
+def _of_project(sections: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return the project file's settings in these sections; they are printed, because they affect the results."""
     path = project_file()
     if path is None:

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from vericite.evaluate.systems import LoadedSystems
 
 
-def refuse_both(as_json: bool, as_csv: bool) -> None:
-    """Refuse two output formats.
-
-    Raises:
-        InputError: Both formats are requested.
-    """
-    if as_json and as_csv:
-        raise InputError("expected --json or --csv; found both. Leave one out.")
-
-
 def expect_either(question: str | None, batch: Path | None) -> None:
     """Require a question or a file of questions.
 
@@ -71,7 +61,7 @@ def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
         if place.is_file() and aside.is_file() and not any(_is_same(aside, path) for path in read.paths):
             raise InputError(
                 f"expected a choice between old and new verdicts on {place}; found {aside}, which was not named. Name "
-                f"the folder {place.parent} to use it, or --protocol to judge again."
+                f"the folder {place.parent} to use it, or --set check.protocol=NAME to judge again."
             )
 
 
@@ -117,7 +107,7 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
     if address := bucket_address(path):
         if is_shared:
             return
-        raise InputError(f"expected {what} to be a local file without --ray; found {address}")
+        raise InputError(f"expected {what} to be a local file without workers.ray; found {address}")
     if isdir(path):
         found = "Is a directory"
     elif not isdir(path.parent):
@@ -136,7 +126,7 @@ def _no_json_lines(path: Path) -> str | None:
     lines = path.with_suffix(".jsonl")
     return (
         f"expected --out to be a text file, such as {lines}; found {path}, but {suffix} files cannot be written. "
-        f"To open answers or verdicts in a spreadsheet: vericite report {lines} --csv {path.with_suffix('.csv')}"
+        f"To open answers or verdicts in a spreadsheet: vericite report {lines} --out {path.with_suffix('.csv')}"
     )
 
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import note, output, remark, say
-from vericite.cli.options import ColumnsOption, JudgeOption, MaybeProtocolOption
+from vericite.cli.options import FormatOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable, refuse_verdicts_aside
-from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
+from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, named_places
+from vericite.errors import InputError, Problems
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -22,25 +25,22 @@ if TYPE_CHECKING:
 TITLE = "Cited answers"
 
 
+@takes_plan("report", files=False, project=False)
 def report(
+    plan: Plan,
     systems: SystemsArgument,
     out: Annotated[
-        Path | None, typer.Option(help="Write the page here; with --external-data, a folder.", metavar="FILE")
-    ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option("--csv", help="Write a table here, with a row per citation; - prints it.", metavar="FILE"),
-    ] = None,
+        list[Path],
+        typer.Option(
+            help="What to write; may be repeated: a page for .html, a folder with a page and separate data for a name "
+            "without an ending, a table with a row per citation for .csv.",
+            metavar="FILE|FOLDER",
+        ),
+    ],
     gold: GoldOption = None,
     documents: DocumentsOption = None,
-    columns: ColumnsOption = None,
-    name: NameOption = None,
+    format: FormatOption = "auto",
     title: Annotated[str, typer.Option(help="The page's heading.")] = TITLE,
-    external_data: Annotated[
-        bool, typer.Option("--external-data", help="Write a folder, with the data in a separate file.")
-    ] = False,
-    protocol: MaybeProtocolOption = None,
-    judge: JudgeOption = None,
     labels: Annotated[
         list[Path] | None,
         typer.Option(help="Human labels; their rates are shown too. May be repeated.", metavar="FILE"),
@@ -48,46 +48,70 @@ def report(
     sample: Annotated[
         Path | None, typer.Option(help="The labelled sample, from `annotate sample`.", metavar="FILE")
     ] = None,
-    scheme: Annotated[
-        str, typer.Option(help="The scheme of the labels, as for `annotate`.", metavar="NAME|FILE")
-    ] = "vericite",
 ) -> None:
     """Show answers of one or more systems in one self-contained page, each sentence with its verdict and source.
 
     Answers without verdicts are checked first. The page opens from disk, loads nothing, and treats every text as text.
     """
     from vericite.cli.annotate import by_people
-    from vericite.cli.answers import read_library
     from vericite.cli.figures import reported
-    from vericite.errors import InputError, Problems
-    from vericite.evaluate.systems import read_systems
-    from vericite.reporting.data import with_verdicts
+    from vericite.errors import Problems
 
     if bool(labels) != (sample is not None):
         raise InputError(
             "expected --labels and --sample together; found only one of them. The sample says how to weight the labels."
         )
-    if out is None and table is None:
-        raise InputError("expected --out for the page, or --csv for the table; found neither")
-    if out is not None and out == table:
-        raise InputError(f"expected --out and --csv to be two files; found {out} for both")
-    printed = table is not None and str(table) == "-"
-    refuse_unwritable(None if printed else table, "--csv")
+    if len(set(out)) < len(out):
+        raise InputError(f"expected each --out once; found {', '.join(map(str, out))}")
+    for path in out:
+        refuse_same(path, sample, *(labels or ()))
+        if not _is_folder(path):
+            refuse_unwritable(path)
     problems = Problems()
     with reported(problems):
         with _remark_if_stopped():
-            library = read_library(documents, problems)
-            read = read_systems(systems, problems, gold, {}, library, name or (), columns)
-            refuse_same(out, *read.paths, documents, sample, *(labels or ()))
-            refuse_same(table, *read.paths, documents, sample, *(labels or ()), what="--csv")
-            if protocol is None and judge is None:
-                refuse_verdicts_aside(places=systems, read=read)
-            checked = [with_verdicts(system, protocol, judge) for system in read.systems]
-            people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
-        if table is not None:
-            _write_table(checked, None if printed else table)
-        if out is not None:
-            say(write_report(checked, out, title, external_data, people), err=printed)
+            checked = checked_systems(systems, problems, plan, gold, documents, out, format)
+            people = by_people(checked, sample, labels, problems) if sample and labels else ()
+        for path in out:
+            if path.suffix.lower() == ".csv":
+                _write_table(checked, path)
+            else:
+                say(write_report(checked, path, title, _is_folder(path), people))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path means a folder: a name without an ending, unless it is a file or device."""
+    return path.is_dir() or not (path.suffix or path.exists())
+
+
+def checked_systems(
+    named: Sequence[str],
+    problems: Problems,
+    plan: Plan,
+    gold: Path | None,
+    documents: Path | None,
+    out: Sequence[Path | None],
+    format: str = "auto",
+) -> list[System]:
+    """Read systems, and check the answers that have no verdicts.
+
+    Raises:
+        InputError: A file cannot be read, is also written, or has verdicts that were not made as the plan says.
+    """
+    from vericite.cli.answers import read_library
+    from vericite.evaluate.systems import read_systems
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
+    from vericite.reporting.data import with_verdicts
+
+    places, names = named_places(named)
+    read = read_systems(places, problems, gold, {}, read_library(documents, problems), names, format)
+    for path in out:
+        refuse_same(path, *read.paths, documents)
+    if plan.check == type(plan.check)():
+        refuse_verdicts_aside(places, read)
+        return [with_verdicts(system) for system in read.systems]
+    protocol = protocol_of(plan.check, judge_of(plan.check, settings_of(plan.llm)))
+    return [with_verdicts(system, protocol) for system in read.systems]
 
 
 @contextmanager
@@ -100,17 +124,13 @@ def _remark_if_stopped() -> Generator[None]:
         raise
 
 
-def _write_table(systems: Sequence[System], path: Path | None) -> None:
-    """Write or print a table with a row per citation."""
+def _write_table(systems: Sequence[System], path: Path) -> None:
+    """Write a table with a row per citation."""
     from vericite.reporting.data import citation_table
 
-    text = citation_table(systems)
-    if path is None:
-        say(text.rstrip("\n"))
-        return
-    with output(path, what="--csv") as file:
+    with output(path) as file:
         assert file is not None
-        file.write([text])
+        file.write([citation_table(systems)])
     note(f"{path}: a row per citation")
 
 
@@ -132,5 +152,5 @@ def write_report(
     page = make_page(make_report(systems, people=people), title, external_data)
     write_page(page, out)
     if page.size > LARGEST and not external_data:
-        remark("a page of this size opens slowly; `vericite report --external-data` writes a folder instead")
+        remark("a page of this size opens slowly; `vericite report --out FOLDER` keeps the data in a separate file")
     return f"{out}: {sum(len(system.items) for system in systems)} answers, {page.size / 1e6:.1f} MB"

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vericite.cli.io import note
-from vericite.cli.options import (
-    ColumnsOption,
-    CsvOption,
-    DrawSeedOption,
-    DrawsOption,
-    JsonOption,
-    OutOption,
-    SignaturesOption,
-)
-from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
+from vericite.cli.options import FormatOption, JsonOption, OutOption
+from vericite.cli.plans import SetOption, settings_from
+from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.errors import Problems
 
 if TYPE_CHECKING:
@@ -60,19 +52,13 @@ DocumentsOption = Annotated[
     Path | None,
     typer.Option(help="JSONL of documents that answers cite by PMID, DOI or address.", metavar="FILE"),
 ]
-NameOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--name",
-        help="Name of a system; repeat it in the order of the systems. Default: the name of its file or folder.",
-    ),
-]
 SystemsArgument = Annotated[
-    list[Path],
+    list[str],
     typer.Argument(
         help="Each is a system: a file of answers (any format of `check`), runs or verdicts, a TREC run, a folder "
         "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz, or a folder of "
-        "`ask --save`."
+        "`ask --save`. NAME=PLACE names it; the default is the name of its file or folder.",
+        metavar="SYSTEM",
     ),
 ]
 GroupsOption = Annotated[
@@ -83,29 +69,14 @@ GroupsOption = Annotated[
 ]
 
 
-class MissingTopics(StrEnum):
-    """How measures against gold treat questions without output."""
-
-    OUT = "out"
-    ZERO = "zero"
-
-
-MissingOption = Annotated[
-    MissingTopics,
+WithOption = Annotated[
+    list[str] | None,
     typer.Option(
-        help="How measures against gold treat questions without output: leave them out (out; like trec_eval), or score "
-        "them 0 (zero; like trec_eval -c)."
+        "--with",
+        help="A file that accompanies the answers of a single system; may be repeated: verdicts of `check --out`, "
+        "assessors' labels, scores of a model, outputs (retrieved documents, exact answers), or features for MAUVE.",
+        metavar="KIND=FILE",
     ),
-]
-_SIDE_FILES = "Files that accompany the answers of a single system"
-VerdictsOption = Annotated[Path | None, typer.Option(help="Verdicts from `check --out`.", rich_help_panel=_SIDE_FILES)]
-LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_SIDE_FILES)]
-ScoresOption = Annotated[Path | None, typer.Option(help="Precomputed model scores.", rich_help_panel=_SIDE_FILES)]
-OutputsOption = Annotated[
-    Path | None, typer.Option(help="Retrieved documents and exact answers.", rich_help_panel=_SIDE_FILES)
-]
-FeaturesOption = Annotated[
-    Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_SIDE_FILES)
 ]
 
 
@@ -115,20 +86,11 @@ def score(
     measures: MeasuresOption = None,
     by: GroupsOption = None,
     out: OutOption = None,
-    verdicts: VerdictsOption = None,
-    labels: LabelsOption = None,
-    scores: ScoresOption = None,
-    outputs: OutputsOption = None,
-    features: FeaturesOption = None,
+    with_: WithOption = None,
     documents: DocumentsOption = None,
-    columns: ColumnsOption = None,
-    name: NameOption = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
-    missing: MissingOption = MissingTopics.OUT,
+    format: FormatOption = "auto",
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
-    signatures: SignaturesOption = False,
 ) -> None:
     """Score answers. Each score has a count, a 95% interval and a signature.
 
@@ -142,53 +104,49 @@ def score(
         show_figures,
         show_missing,
         with_something,
-        write_figures,
+        write_records,
     )
-    from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import score_systems
+    from vericite.evaluate.settings import ScoreSettings
 
-    given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
-    beside = {kind: path for kind, path in given.items() if path}
-    refuse_both(as_json, as_csv)
+    settings = settings_from(ScoreSettings, assigned)
+    beside = _side_files(with_ or ())
     _refuse(systems, beside, out)
     problems = Problems()
     with reported(problems):
-        read = _read(systems, problems, gold, beside, documents, columns, name)
+        read = _read(systems, problems, gold, beside, documents, format)
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)
-        figures = score_systems(read.systems, chosen, Bootstrap(draws, seed), by, missing.value)
+        figures = score_systems(read.systems, chosen, settings.bootstrap, by, settings.missing)
         figures, dropped = (figures, 0) if measures else with_something(figures)
-        if as_json or as_csv:
-            print_records([figure.record for figure in figures], as_csv)
+        records = [figure.record for figure in figures]
+        if as_json:
+            print_records(records)
         else:
-            show_figures(figures, dropped, whole=signatures)
-            show_missing(figures, missing.value)
+            show_figures(figures, dropped)
+            show_missing(figures, settings.missing)
             show_failures(read.systems)
         named = {system.name: system for system in read.systems}
         empty = [figure for figure in figures if figure.group is None and not figure.estimate.n]
         _hint([(figure.measure, named[figure.system]) for figure in empty])
         if out is not None:
-            write_figures(figures, out)
+            write_records(records, out)
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A system, as for `score`.")],
+    first: Annotated[str, typer.Argument(help="A system, as for `score`.", metavar="SYSTEM")],
     second: Annotated[
-        Path | None,
-        typer.Argument(help="Another system, on the same questions; not needed if the file has several systems."),
+        str | None,
+        typer.Argument(help="Another, on the same questions; not needed if the file has several.", metavar="SYSTEM"),
     ] = None,
     gold: GoldOption = None,
     measures: ComparedOption = None,
+    out: OutOption = None,
     documents: DocumentsOption = None,
-    columns: ColumnsOption = None,
-    name: NameOption = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
-    missing: MissingOption = MissingTopics.OUT,
+    format: FormatOption = "auto",
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
-    signatures: SignaturesOption = False,
 ) -> None:
     """Compare two systems on the same questions, in one sentence per measure.
 
@@ -196,23 +154,25 @@ def compare(
     a paired permutation test, corrected by Holm's method for several comparisons. The default measure is the first of
     supported citations, coverage, nuggets, exact answers, ROUGE and ranking whose inputs the files have.
     """
-    from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons
+    from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons, write_records
     from vericite.errors import InputError
-    from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import compare_all_pairs, comparison_signature, counts_zero, different_judges_warning
+    from vericite.evaluate.settings import ScoreSettings
 
-    refuse_both(as_json, as_csv)
+    settings = settings_from(ScoreSettings, assigned)
+    refuse_unwritable(out)
     problems = Problems()
     with reported(problems):
         places = [first, *([second] if second else [])]
         # Two locations are two systems, whatever the ids of their questions.
-        read = _read(places, problems, gold, {}, documents, columns, name, whole=second is not None)
+        read = _read(places, problems, gold, {}, documents, format, whole=second is not None)
+        refuse_same(out, *read.paths, documents)
         if len(read.systems) < 2:
             raise InputError(f"expected two systems to compare; found one, {first}. Name another after it.")
         chosen = _chosen(read, measures) if measures else _preferred(read)
-        drawn = Bootstrap(draws, seed)
-        compared = compare_all_pairs(read.systems, chosen, drawn, missing.value)
-        counted = missing is MissingTopics.ZERO
+        drawn = settings.bootstrap
+        compared = compare_all_pairs(read.systems, chosen, drawn, settings.missing)
+        counted = settings.missing == "zero"
         made_by = [
             comparison_signature(measure, one, other, drawn)
             + ("|missing=0" if counted and counts_zero(measure) else "")
@@ -220,11 +180,14 @@ def compare(
         ]
         warnings = [different_judges_warning(measure, one, other) for one, other, measure, _ in compared]
         found = [comparison for *_, comparison in compared]
-        if as_json or as_csv:
-            rows = zip([str(measure) for _, _, measure, _ in compared], found, made_by, warnings, strict=True)
-            print_records([comparison_record(*row) for row in rows], as_csv)
+        rows = zip([str(measure) for _, _, measure, _ in compared], found, made_by, warnings, strict=True)
+        records = [comparison_record(*row) for row in rows]
+        if as_json:
+            print_records(records)
         else:
-            show_comparisons(found, made_by, warnings, whole=signatures)
+            show_comparisons(found, made_by, warnings)
+        if out is not None:
+            write_records(records, out)
         undefined = [(measure, pair) for *pair, measure, result in compared if result.difference.value is None]
         _hint([(measure, system) for measure, pair in undefined for system in pair])
 
@@ -237,36 +200,81 @@ def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
         note(line)
 
 
-def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | None) -> None:
+def _refuse(systems: Sequence[str], beside: Mapping[str, Path], out: Path | None) -> None:
     from vericite.errors import InputError
 
     if len(systems) > 1 and beside:
         kind = next(iter(beside))
         raise InputError(
-            f"expected --{kind} with a single system; found {len(systems)}. Give each system a folder with "
+            f"expected --with {kind} with a single system; found {len(systems)}. Give each system a folder with "
             f"answers.jsonl and {kind}.jsonl."
         )
     refuse_unwritable(out)
 
 
+def _side_files(given: Sequence[str]) -> dict[str, Path]:
+    """Return the files of ``--with`` by kind.
+
+    Raises:
+        InputError: A text is not a kind and a file, or a kind is given twice.
+        UnknownNameError: The kind is unknown.
+    """
+    from vericite.errors import InputError, UnknownNameError
+    from vericite.evaluate.systems import SIDE_FILES
+
+    found: dict[str, Path] = {}
+    for text in given:
+        kind, sign, path = text.partition("=")
+        if not (sign and path):
+            raise InputError(f"expected --with as in verdicts=verdicts.jsonl; found {text!r}")
+        if kind not in SIDE_FILES:
+            raise UnknownNameError("kind of file", kind, SIDE_FILES)
+        if kind in found:
+            raise InputError(f"expected one file with {kind}; found two, {found[kind]} and {path}. Leave one out.")
+        found[kind] = Path(path)
+    return found
+
+
+def named_places(given: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Return the places of systems and their names, of texts such as ``ours=runs/a``; no names if none is given."""
+    from vericite.evaluate.scoring import system_names
+
+    parts = [_named_place(text) for text in given]
+    places = [Path(place) for _, place in parts]
+    if not any(name for name, _ in parts):
+        return places, []
+    return places, [name or usual for (name, _), usual in zip(parts, system_names(places), strict=True)]
+
+
+def _named_place(text: str) -> tuple[str, str]:
+    """Split a text into a system's name, if it has one, and its place; each of them may have the sign, too."""
+    if Path(text).exists():
+        return "", text
+    parts = text.split("=")
+    splits = [("=".join(parts[:place]).strip(), "=".join(parts[place:])) for place in range(1, len(parts))]
+    there = [split for split in splits if split[1] and Path(split[1]).exists()]
+    # Without a file to go by, a name with these signs would be part of a path or a data set.
+    likely = [*there, *(split for split in splits if not set(split[0]) & set("/:"))]
+    return next((split for split in likely if all(split)), ("", text))
+
+
 def _read(
-    places: Sequence[Path],
+    systems: Sequence[str],
     problems: Problems,
     gold: Path | None,
     beside: Mapping[str, Path],
     documents: Path | None,
-    columns: str | None,
-    names: Sequence[str] | None,
+    format: str,
     whole: bool = False,
 ) -> LoadedSystems:
     from vericite.cli.answers import read_library
     from vericite.cli.io import remark_leakage
     from vericite.evaluate.systems import read_systems
 
+    places, names = named_places(systems)
     remark_leakage(gold, *places)
-
     library = read_library(documents, problems)
-    return read_systems(places, problems, gold, beside, library, names or (), columns, whole)
+    return read_systems(places, problems, gold, beside, library, names, format, whole)
 
 
 def _expect_group(by: str | None, read: LoadedSystems) -> None:
@@ -306,13 +314,6 @@ def _preferred(read: LoadedSystems) -> list[Measure]:
     return [found]
 
 
-class Rated(StrEnum):
-    """The items of labels and verdicts."""
-
-    CITATIONS = "citations"
-    RATIONALE = "rationale"
-
-
 RatingsArgument = Annotated[
     list[Path],
     typer.Argument(
@@ -329,59 +330,42 @@ AgreementOption = Annotated[
     str,
     typer.Option("--measures", "-m", help="Agreement measures from `vericite measures`.", metavar="LIST"),
 ]
-CategoriesOption = Annotated[
-    str | None,
-    typer.Option(
-        help="All labels in order, separated by commas; needed for weighted kappa and ordinal alpha.", metavar="LIST"
-    ),
-]
-OfOption = Annotated[
-    Rated, typer.Option(help="Items to compare in labels and verdicts: citations, or statements of a rationale.")
-]
-ValuesOption = Annotated[
-    bool, typer.Option("--by", help='Show each value of the field "by" separately, such as CONTEXT-1 and CONTEXT-3.')
-]
 
 
 def agree(
     ratings: RatingsArgument,
     reference: RaterOption = None,
     measures: AgreementOption = "CohenKappa,CategoryF1,FleissKappa,KrippendorffAlpha",
-    categories: CategoriesOption = None,
-    of: OfOption = Rated.CITATIONS,
-    by: ValuesOption = False,
     out: OutOption = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
-    signatures: SignaturesOption = False,
 ) -> None:
     """Measure the agreement of raters: kappa, alpha and F1, with intervals and Landis and Koch's words.
 
     Coefficients that are undefined, because all labels are the same, are shown as such. Missing labels and abstentions
     are counted and left out.
     """
-    from vericite.cli.figures import print_records, reported, show_agreement, write_figures
+    from vericite.cli.figures import print_records, reported, show_agreement, write_records
     from vericite.evaluate.measures.registry import AGREEMENT, parse_measure, split_measures
     from vericite.evaluate.ratings import agree as measure
     from vericite.evaluate.ratings import read_ratings
-    from vericite.evaluate.resampling import Bootstrap
+    from vericite.evaluate.settings import AgreeSettings
 
-    refuse_both(as_json, as_csv)
+    settings = settings_from(AgreeSettings, assigned)
     _refuse_written_over(out, ratings)
     chosen = [parse_measure(text, AGREEMENT) for text in split_measures(measures)]
-    known = [label.strip() for label in categories.split(",")] if categories else None
     problems = Problems()
     with reported(problems):
-        found = read_ratings(ratings, problems, of.value)
-        agreed = measure(found, chosen, reference, known, Bootstrap(draws, seed), by)
-        if as_json or as_csv:
-            print_records([coefficient.record for coefficient in agreed], as_csv)
+        found = read_ratings(ratings, problems, settings.of)
+        known = list(settings.categories) or None
+        agreed = measure(found, chosen, reference, known, settings.bootstrap, settings.by)
+        records = [coefficient.record for coefficient in agreed]
+        if as_json:
+            print_records(records)
         else:
-            show_agreement(agreed, whole=signatures)
+            show_agreement(agreed)
         if out is not None:
-            write_figures(agreed, out)
+            write_records(records, out)
 
 
 def rankings(
@@ -397,31 +381,29 @@ def rankings(
         str, typer.Option("--measures", "-m", help="Spearman, Kendall or both.", metavar="LIST")
     ] = "Spearman,Kendall",
     out: OutOption = None,
-    draws: DrawsOption = 1000,
-    seed: DrawSeedOption = 0,
+    assigned: SetOption = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
-    signatures: SignaturesOption = False,
 ) -> None:
     """Correlate the rankings of systems by two measures; intervals are drawn over systems."""
-    from vericite.cli.figures import print_records, reported, show_rankings, write_figures
+    from vericite.cli.figures import print_records, reported, show_rankings, write_records
     from vericite.evaluate.measures.registry import RANKINGS, parse_measure, split_measures
     from vericite.evaluate.ratings import correlate_rankings, read_scores
-    from vericite.evaluate.resampling import Bootstrap
+    from vericite.evaluate.settings import Draws
 
-    refuse_both(as_json, as_csv)
+    settings = settings_from(Draws, assigned)
     _refuse_written_over(out, scores)
     chosen = [parse_measure(text, RANKINGS) for text in split_measures(measures)]
     problems = Problems()
     with reported(problems):
         found = read_scores(scores, problems)
-        correlated = correlate_rankings(found, chosen, reference, Bootstrap(draws, seed))
-        if as_json or as_csv:
-            print_records([correlation.record for correlation in correlated], as_csv)
+        correlated = correlate_rankings(found, chosen, reference, settings.bootstrap)
+        records = [correlation.record for correlation in correlated]
+        if as_json:
+            print_records(records)
         else:
-            show_rankings(correlated, whole=signatures)
+            show_rankings(correlated)
         if out is not None:
-            write_figures(correlated, out)
+            write_records(records, out)
 
 
 def _refuse_written_over(out: Path | None, read: list[Path]) -> None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 @takes_plan("serve")
 def serve(
     plan: Plan,
-    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port; 0 picks a free one.")] = 8600,
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
@@ -29,21 +27,9 @@ def serve(
         list[str] | None,
         typer.Option(help="Language model to offer, as in gpt=openai:gpt-4o-mini.", metavar="NAME=MODEL"),
     ] = None,
-    state: Annotated[
-        Path | None, typer.Option(help="Folder for runs and jobs. Default: a folder in the cache.", metavar="FOLDER")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="Host name to accept in requests.", metavar="NAME")
-    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow other machines without a token. Anyone can ask.")
     ] = False,
-    rate: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Maximum requests per minute from one client. Behind a proxy, all clients count as one."
-        ),
-    ] = 600,
 ) -> None:
     """Serve a web page and an HTTP API that answer questions and check answers (docs/service.md).
 
@@ -54,11 +40,12 @@ def serve(
 
     # Stripped, because a token from a file ends in a newline, which a header cannot contain.
     token = environment.text(environment.TOKEN)
-    offer = _offer(corpus or ["demo"], llm or [], plan, rate)
-    address = Address(host, port, frozenset(allow_host or ()), token, insecure)
+    listening = plan.service
+    offer = _offer(corpus or ["demo"], llm or [], plan)
+    address = Address(listening.host, listening.port, frozenset(listening.hosts), token, insecure)
     for line in address.warnings:
         remark(line)
-    run(offer, address, state, say)
+    run(offer, address, _state(plan), say)
 
 
 @takes_plan("mcp")
@@ -67,9 +54,6 @@ def mcp(
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
-    ] = None,
-    state: Annotated[
-        Path | None, typer.Option(help="Folder for the service's files. Default: a folder in the cache.")
     ] = None,
 ) -> None:
     """Offer the tools search, ask, check and attribute to an assistant, over standard streams (docs/service.md)."""
@@ -83,14 +67,18 @@ def mcp(
         raise MissingExtraError("mcp", "The tools for assistants") from None
     from vericite.serve.service import Service, state_folder
 
-    service = Service(_offer(corpus or ["demo"], [], plan), state_folder(state))
+    service = Service(_offer(corpus or ["demo"], [], plan), state_folder(_state(plan)))
     try:
         make_tools(service).run("stdio")
     finally:
         service.close()
 
 
-def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -> Offer:
+def _state(plan: Plan) -> Path | None:
+    return None if plan.service.state is None else Path(plan.service.state)
+
+
+def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
     """Build the offer of a service from the options of its command.
 
     Raises:
@@ -118,4 +106,4 @@ def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -
                 f"expected a different name for each --corpus; found {name!r} twice. Name one: NAME={place}"
             )
         named[name] = place
-    return Offer(plan, named, named_models, Limits(rate=rate))
+    return Offer(plan, named, named_models, Limits(rate=plan.service.rate))

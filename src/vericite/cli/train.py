@@ -7,32 +7,31 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, remark_leakage, say
-from vericite.cli.options import CsvOption, JsonOption, JudgeOption
-from vericite.cli.plans import takes_plan
+from vericite.cli.options import JsonOption
+from vericite.cli.plans import ConfigOption, SetOption, settings_from
 from vericite.cli.refusals import (
     lines_before_errors,
-    refuse_both,
     refuse_same,
     refuse_unwritable,
     report,
 )
 from vericite.errors import Problems
-from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import ProgressLine, Terminal
     from vericite.errors import RecordError
     from vericite.evaluate.calibration import CalibrationResult, Target
     from vericite.evaluate.judge_calibration import JudgeCalibration, OwnLabel
+    from vericite.lab.train.configs import MadeDataSettings
     from vericite.lab.train.made_by_models import Form, MadeCounts
-    from vericite.llm import LLM, Settings
-    from vericite.records import Rate, Record
+    from vericite.llm import LLM
+    from vericite.records import Rate
 
 
 train = typer.Typer(
@@ -42,46 +41,30 @@ train = typer.Typer(
     no_args_is_help=True,
 )
 
-_LENGTH = "Length: one of these"
-
 
 @train.command()
 def fit(
     data: Annotated[Path, typer.Option(help="Labelled pairs: a file, or a folder with train.jsonl.")],
     base: Annotated[Path, typer.Option(help="Folder of a BERT: model.safetensors and config.json.")],
     out: Annotated[Path, typer.Option(help="The run's folder.")],
-    config: Annotated[Path | None, typer.Option(help="Settings, JSON or YAML.", metavar="FILE")] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Overrides the config's seed, for runs that are averaged later.")
-    ] = None,
-    examples: Annotated[int | None, typer.Option(min=1, help="Number of pairs.", rich_help_panel=_LENGTH)] = None,
-    epochs: Annotated[
-        float | None, typer.Option(help="Number of passes over the data. Default: 1.", rich_help_panel=_LENGTH)
-    ] = None,
-    minutes: Annotated[
-        float | None,
-        typer.Option(
-            help="Length of the training in minutes, estimated from a short trial on this machine.",
-            rich_help_panel=_LENGTH,
-        ),
-    ] = None,
-    checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints.")] = 5.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
-    device: Annotated[
-        Literal["cpu", "cuda", "auto"], typer.Option(help="Device to train on; auto: the fastest.")
-    ] = "cpu",
+    config: ConfigOption = None,
+    assigned: SetOption = None,
 ) -> None:
-    """Fine-tune a verifier on labelled pairs.
+    """Fine-tune a verifier on labelled pairs. Run the same command again to continue a stopped run.
 
     OUT gets `model` (the final weights), `at-33` and `at-66` (the weights on the way), checkpoints, `log.jsonl` and
     `manifest.json`.
     """
-    with training_extra("train fit"):
-        from vericite.lab.train.fit import FitConfig, RunOptions, train_verifier
+    from vericite.lab.train.configs import FitConfig, FitSettings
 
-        changed = {} if seed is None else {"seed": seed}
-        options = RunOptions(base, out, examples, epochs, minutes, checkpoint_minutes, resume, device)
-        train_verifier(data, options, FitConfig.read(config).model_copy(update=changed))
+    chosen = settings_from(FitSettings, assigned, config)
+    with training_extra("train fit"):
+        from vericite.lab.train.fit import RunOptions, train_verifier
+
+        options = RunOptions(
+            base, out, chosen.examples, chosen.epochs, chosen.minutes, chosen.checkpoint_minutes, chosen.device
+        )
+        train_verifier(data, options, chosen.part(FitConfig))
 
 
 @train.command()
@@ -103,8 +86,8 @@ def pack(
 
 @train.command()
 def unpack(
-    model: Annotated[Path, typer.Option(help="A packed model's folder.")],
-    out: Annotated[Path, typer.Option(help="The checkpoint's folder.")],
+    model: Annotated[Path, typer.Argument(help="A packed model's folder.")],
+    out: Annotated[Path, typer.Argument(help="The checkpoint's folder, to write.")],
 ) -> None:
     """Convert a packed model back to a checkpoint, for further training."""
     with training_extra("train unpack"):
@@ -125,15 +108,14 @@ def attribution(
         list[Path] | None,
         typer.Option(help="Examples for a second stage, such as your own domain; repeatable.", metavar="FILE"),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="Settings, JSON.", metavar="FILE")] = None,
     base: Annotated[
         str | None,
         typer.Option(
             help="Train an adapter of this decoder, with one label per source, instead of a head.", metavar="MODEL"
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="Name of the head.")] = "set-head",
-    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed.")] = None,
+    config: ConfigOption = None,
+    assigned: SetOption = None,
 ) -> None:
     r"""Train a head that finds which of several sources support a sentence.
 
@@ -144,23 +126,24 @@ def attribution(
     LoRA, like MultiAttr; that needs the extra \[train].
     """
     from vericite.cli.terminal import ProgressLine
+    from vericite.lab.train.configs import HeadConfig, LoraConfig
 
     if base is not None:
+        settings = settings_from(LoraConfig, assigned, config)
         with training_extra("train attribution --base"):
             from vericite.lab.train.labels import DecoderRun, train_decoder
-            from vericite.lab.train.lora import LoraConfig
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
             with ProgressLine("training", "steps", None).running() as progress:
-                reached = train_decoder(run, with_seed(LoraConfig.read(config), seed), steps_told(progress))
+                reached = train_decoder(run, settings, steps_told(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
         return
-    from vericite.lab.train.set_head import HeadConfig, HeadRun, train_head
+    from vericite.lab.train.set_head import HeadRun, train_head
 
-    chosen = with_seed(HeadConfig.read(config), seed)
+    chosen = settings_from(HeadConfig, assigned, config)
     progress = ProgressLine("reading", "examples", None)
     with progress.running():
-        head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), name), chosen, progress.update)
+        head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ())), chosen, progress.update)
     for measure, value in head.scores.items():
         typer.echo(f"{measure}: {value:g}")
     typer.echo(f"threshold: {head.threshold:g}\nwritten to {out}")
@@ -177,37 +160,26 @@ def inline(
     ask: Annotated[
         Path | None, typer.Option(help="Examples with questions to answer after training.", metavar="FILE")
     ] = None,
-    untrained: Annotated[
-        bool, typer.Option("--untrained", help="Answer with the base as it is, for comparison.")
-    ] = False,
-    new_tokens: Annotated[int, typer.Option(min=8, help="Maximum tokens of an answer.")] = 160,
-    config: Annotated[Path | None, typer.Option(help="Settings, JSON.", metavar="FILE")] = None,
-    seed: Annotated[int | None, typer.Option(help="Overrides the config's seed.")] = None,
+    config: ConfigOption = None,
+    assigned: SetOption = None,
 ) -> None:
     r"""Train a decoder by LoRA to write answers with citations.
 
     OUT gets `adapter`, `answers.jsonl` if questions are asked, and `manifest.json`. It needs the extra \[train].
     """
     from vericite.cli.terminal import ProgressLine
+    from vericite.lab.train.configs import InlineConfig, LoraConfig
 
+    chosen = settings_from(InlineConfig, assigned, config)
     with training_extra("train inline"):
         from vericite.lab.train.inline import InlineRun, train_inline
-        from vericite.lab.train.lora import LoraConfig
 
-        run = InlineRun(base, tuple(data), dev, out, ask, new_tokens, untrained)
+        run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained)
         with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_inline(run, with_seed(LoraConfig.read(config), seed), steps_told(progress))
+            facts = train_inline(run, chosen.part(LoraConfig), steps_told(progress))
     for fact, value in facts.items():
         typer.echo(f"{fact}: {value}")
     typer.echo(f"written to {out}")
-
-
-_Config = TypeVar("_Config", bound="Record")
-
-
-def with_seed(config: _Config, seed: int | None) -> _Config:
-    """Return the config with this seed instead of its own, if one is given."""
-    return config if seed is None else config.model_copy(update={"seed": seed})
 
 
 def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
@@ -216,9 +188,7 @@ def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
 
 
 @train.command()
-@takes_plan("attribution-data")
 def attribution_data(
-    plan: Plan,
     data: Annotated[
         str, typer.Argument(help="A data set, such as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
     ],
@@ -230,18 +200,7 @@ def attribution_data(
         ),
     ] = "long",
     llm: Annotated[str | None, typer.Option("--llm", help="The language model that writes.", metavar="MODEL")] = None,
-    prompt: Annotated[
-        Path | None, typer.Option(help="Prompt file for long, sent word for word.", metavar="FILE")
-    ] = None,
-    positive_prompt: Annotated[
-        Path | None, typer.Option(help="Prompt file for paraphrasing a source.", metavar="FILE")
-    ] = None,
-    negative_prompt: Annotated[
-        Path | None, typer.Option(help="Prompt file for sources on the same topic.", metavar="FILE")
-    ] = None,
-    most: Annotated[int | None, typer.Option(min=1, help="Maximum number of records to use.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed for the order of the sources.")] = 0,
-    judge: JudgeOption = None,
+    assigned: SetOption = None,
 ) -> None:
     """Make training data for attribution from question answering data, with a language model.
 
@@ -249,25 +208,22 @@ def attribution_data(
     `examples.jsonl` and `manifest.json`. An interrupted run, even after kill -9, continues when you run the same
     command again.
     """
-    from vericite.pipeline.build import settings_of
+    from vericite.lab.train.configs import MadeDataSettings
 
-    asked = Asked(data, form, llm, (prompt, positive_prompt, negative_prompt), most, seed, judge)
-    show_counts(*write_examples(asked, out, settings_of(plan.llm)))
+    asked = Asked(data, form, llm, settings_from(MadeDataSettings, assigned))
+    show_counts(*write_examples(asked, out))
 
 
 class Asked(NamedTuple):
-    """The examples to make. ``prompts`` are for long answers, sources in other words, and sources on the same topic."""
+    """The examples to make."""
 
     data: str
     form: Form
     llm: str | None
-    prompts: tuple[Path | None, Path | None, Path | None]
-    most: int | None
-    seed: int
-    judge: str | None
+    settings: MadeDataSettings
 
 
-def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCounts, Sequence[RecordError], LLM | None]:
+def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[RecordError], LLM | None]:
     """Read the data set, ask the model and write the folder.
 
     Raises:
@@ -278,28 +234,30 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
     from vericite.errors import InputError, RecordError
     from vericite.lab.train.made_by_models import FORMS, Maker, Prompts, items_of, make_examples
     from vericite.llm import LLM
+    from vericite.pipeline.build import settings_of
     from vericite.verify.judges.registry import load_judge
 
+    chosen, settings = asked.settings, settings_of(asked.settings.llm)
     if (asked.llm is None) != (asked.form == "short"):
         found = "none. Name one with --llm" if asked.llm is None else f"--llm {asked.llm}. Omit it"
         raise InputError(f"expected {'no' if asked.llm else 'a'} language model for --form {asked.form}; found {found}")
     source = source_named(asked.data)
-    read = list(islice(items_of(source.set.entries(source.paths, source.part), asked.form), asked.most))
+    read = list(islice(items_of(source.set.entries(source.paths, source.part), asked.form), chosen.most))
     problems = [item for item in read if isinstance(item, RecordError)]
     items = [item for item in read if not isinstance(item, RecordError)]
     if not items:
         raise InputError(f"expected records for --form {asked.form} in {asked.data}: {FORMS[asked.form]}; found none")
-    prompts = Prompts.read(*asked.prompts)
+    prompts = Prompts.read(*map(_path, (chosen.prompt, chosen.positive_prompt, chosen.negative_prompt)))
     llm = None if asked.llm is None else LLM(asked.llm, settings)
-    judge = load_judge(asked.judge or "bundled", settings)
-    maker = Maker(llm, judge, prompts, asked.seed, source.name)
+    judge = load_judge(chosen.judge, settings)
+    maker = Maker(llm, judge, prompts, chosen.seed, source.name)
     settings_kept = {
         "data": source.name,
         "licence": source.set.licence,
         "llm": None if llm is None else llm.signature,
         "judge": judge.signature,
         "prompts": prompts.signatures,
-        "seed": asked.seed,
+        "seed": chosen.seed,
     }
     try:
         with ProgressLine("making", "records", len(items)).running() as progress:
@@ -307,6 +265,10 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
     finally:
         if llm is not None:
             llm.close()
+
+
+def _path(file: str | None) -> Path | None:
+    return None if file is None else Path(file)
 
 
 def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:
@@ -353,12 +315,13 @@ def calibrate(
     judge: Annotated[
         str, typer.Option(help="The judge to calibrate; `vericite judges` lists them.", metavar="BASE")
     ] = "bundled",
-    name: Annotated[
-        str | None, typer.Option(help="Store the calibrated judge under this name, for `--judge NAME`.", metavar="NAME")
-    ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Write the calibrated judge to this file, for `--judge calibrated:FILE`.", metavar="FILE"),
+        str | None,
+        typer.Option(
+            help="Store the calibrated judge: under a name, for `--judge NAME`; or in a file whose name ends in .json, "
+            "for `--judge calibrated:FILE`.",
+            metavar="NAME|FILE",
+        ),
     ] = None,
     coverage: Annotated[
         float | None,
@@ -371,11 +334,10 @@ def calibrate(
         typer.Option(min=0, max=1, help="Maximum share of wrong verdicts among those kept, instead of --coverage."),
     ] = None,
     as_json: JsonOption = False,
-    as_csv: CsvOption = False,
 ) -> None:
     """Fit a judge's temperature, and the probability below which to abstain, to your own labels.
 
-    The scores before and after are measured on held-out pairs. Nothing is stored without --name or --out. A line that
+    The scores before and after are measured on held-out pairs. Nothing is stored without --out. A line that
     cannot be used is reported and skipped; the exit code is then 2.
     """
     from vericite.cli.figures import print_records
@@ -383,38 +345,34 @@ def calibrate(
     from vericite.evaluate.calibration import target_of
     from vericite.evaluate.judge_calibration import base_of, keep, read_labels
 
-    refuse_both(as_json, as_csv)
     target = target_of(coverage, risk)
-    refuse_same(out, labels)
-    path = _destination(name, out)
+    name, path = (None, None) if out is None else _destination(out)
+    refuse_same(path, labels)
     base = base_of(judge)
     problems = Problems()
     pairs = read_labels(labels, problems)
     remark_leakage(labels)
     with lines_before_errors(problems):
         found = _calibrated(base, pairs, target)
-    if as_json or as_csv:
-        print_records([found.record], as_csv)
+    if as_json:
+        print_records([found.record])
     else:
         _show(Terminal(), found)
     for line in found.warnings:
         remark(line)
     if path is not None:
         kept = f"kept in {clean(str(path))}; use it with --judge {clean(keep(found, path, name))}"
-        typer.echo(kept, err=as_json or as_csv)
+        typer.echo(kept, err=as_json)
     report(problems)
 
 
-def _destination(name: str | None, out: Path | None) -> Path | None:
-    """Return where to store the judge. A bad place is refused before the judge is asked."""
-    from vericite.errors import InputError
-    from vericite.evaluate.judge_calibration import place_of
+def _destination(out: str) -> tuple[str | None, Path]:
+    """Return the judge's name, if it gets one, and its file. A bad place is refused before the judge is asked."""
+    from vericite.evaluate.judge_calibration import destination
 
-    if name is not None and out is not None:
-        raise InputError("expected --name or --out, to store the judge; found both. Give only one.")
-    path = out if name is None else place_of(name)
-    refuse_unwritable(path, "--out" if name is None else f"the file of --name {name}")
-    return path
+    name, path = destination(out)
+    refuse_unwritable(path, "--out" if name is None else f"the file of --out {out}")
+    return name, path
 
 
 def _calibrated(base: str, pairs: Sequence[OwnLabel], target: Target) -> JudgeCalibration:

@@ -1,4 +1,4 @@
-"""``--ray``: options of commands that can share work among workers, and the workers' results."""
+"""Commands that share work among workers, as the settings under ``workers`` say, and the workers' results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import typer
 from pydantic import BaseModel
@@ -23,52 +23,28 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made", bound=BaseModel)
 
-_RAY = "Many processes or machines"
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ray",
-        help="Share the work among processes started by Ray: local for this machine, auto for the cluster it belongs "
-        "to, or a cluster's address. Needs --out and the extra \\[ray]; see the settings under workers. Run the same "
-        "command again to continue a stopped run.",
-        metavar="ADDRESS",
-        rich_help_panel=_RAY,
-    ),
-]
-BuildRayOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ray",
-        help="Read the files in processes started by Ray: local, auto, or a cluster's address. All machines must see "
-        "the files under the same paths. Needs the extra \\[ray].",
-        metavar="ADDRESS",
-        rich_help_panel=_RAY,
-    ),
-]
-BuildWorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Number of processes that read files and make vectors ahead of the writing process: on this machine, or "
-        "with --ray on any machine with free resources.",
-        rich_help_panel=_RAY,
-    ),
-]
-
 
 @contextmanager
-def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None]:
-    """Yield the readers that work ahead of the writer; None without either option."""
-    if ray is not None:
+def readers_of(plan: WorkersPlan) -> Generator[Readers | None]:
+    """Yield the readers that work ahead of the writer; None without ``workers.ray`` and ``workers.count``.
+
+    Raises:
+        InputError: A setting is given that readers do not use.
+    """
+    from vericite.errors import InputError
+
+    if idle := [f"workers.{name}" for name in ("gpus", "price") if getattr(plan, name) is not None]:
+        raise InputError(f"expected no {' and '.join(idle)} for processes that read files; found one. Omit it.")
+    if plan.ray is not None:
         from vericite.scale import Workers
         from vericite.scale.cluster import readers
 
-        with readers(Workers(ray, workers)) as found:
+        with readers(Workers(plan.ray, plan.count)) as found:
             yield found
-    elif workers is not None:
+    elif plan.count is not None:
         from vericite.corpus.store.ahead import local_readers
 
-        with local_readers(workers) as found:
+        with local_readers(plan.count) as found:
             yield found
     else:
         yield None
@@ -108,8 +84,8 @@ def _folder_for(ctx: typer.Context) -> Path:
     return Path(ctx.with_resource(TemporaryDirectory(prefix="vericite-")))
 
 
-def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path | None) -> Shared | None:
-    """Return the workers of ``--ray``, or None without it.
+def shared_of(ctx: typer.Context, plan: WorkersPlan, out: Path | None) -> Shared | None:
+    """Return the workers that Ray starts, or None without ``workers.ray``.
 
     Raises:
         InputError: A setting lacks another that it needs.
@@ -117,17 +93,19 @@ def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path 
     from vericite.disk.bucket import bucket_address, split_address
     from vericite.errors import InputError
 
-    if ray is None:
+    if plan.ray is None:
         if idle := [f"workers.{name}" for name, value in plan if value is not None]:
-            raise InputError(f"expected --ray with {', '.join(idle)}; found none. Add --ray local, or omit them.")
+            raise InputError(
+                f"expected workers.ray with {', '.join(idle)}; found none. Add --set workers.ray=local, or omit them."
+            )
         return None
     if out is None:
-        raise InputError("expected --out FILE with --ray, to store the workers' results; found none")
+        raise InputError("expected --out FILE with workers.ray, to store the workers' results; found none")
     from vericite.scale import Workers
 
     if plan.price is not None and plan.count is None:
         raise InputError("expected workers.count with workers.price; found none")
-    able = Workers(ray, plan.count, gpus=plan.gpus or 0)
+    able = Workers(plan.ray, plan.count, gpus=plan.gpus or 0)
     if address := bucket_address(out):
         return Shared(able, _folder_for(ctx) / split_address(address)[1], plan.price, address)
     return Shared(able, out, plan.price)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1 << 20
 
-LIST = "pmids:"
-"""Prefix that marks a file as a list of PMIDs to fetch."""
+QUERY, LIST = "pubmed:", "pmids:"
+"""Prefixes of a query to PubMed, and of PMIDs to fetch or a file of them."""
 
 _FETCHED_FOR = 30
 """Days after which articles are fetched again, because they may have been corrected or retracted."""
@@ -72,24 +72,21 @@ class CollectedSources:
 
 
 def collect_sources(
-    places: Sequence[Path],
+    places: Sequence[str | Path],
     pubmed: PubMed | None = None,
-    queries: Sequence[str] = (),
-    pmids: Sequence[str] = (),
     most: int = 1000,
     format: str = AUTO,
     today: date | None = None,
 ) -> CollectedSources:
-    """Collect all sources in order, each once: files and folders, then queries, then PMIDs.
+    """Collect all sources in order, each once.
 
     A file that cannot be read completely does not stop the others: its source yields the error.
 
     Args:
-        places: Files and folders of documents, and lists of PMIDs to fetch (``pmids:FILE``). ``-`` is the standard
-            input. A file of bare numbers in a folder is skipped.
+        places: Files and folders of documents; queries in PubMed's own syntax (``pubmed:QUERY``); PMIDs to fetch
+            (``pmids:FILE``, ``pmids:1,2,3``). ``-`` is the standard input. A file of bare numbers in a folder is
+            skipped.
         pubmed: Client that queries and PMIDs need.
-        queries: PubMed queries, in PubMed's own syntax.
-        pmids: PMIDs to fetch.
         most: Maximum number of articles per query.
         format: A name in ``SOURCES`` for all files; ``auto`` detects each file's format from its content.
         today: Current date, which decides when articles are fetched again.
@@ -101,11 +98,12 @@ def collect_sources(
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
     collector = _Collector(pubmed, today or datetime.now(UTC).date())
     for place in _each_once(places):
-        collector.take_place(place, format)
-    for query in dict.fromkeys(query.strip() for query in queries):
-        collector.take_query(query, most)
-    if pmids:
-        collector.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids, _named(pmids))
+        if isinstance(place, Path):
+            collector.take_place(place, format)
+        elif place.startswith(QUERY):
+            collector.take_query(place.removeprefix(QUERY), most)
+        else:
+            collector.take_list(place.removeprefix(LIST))
     return collector.all()
 
 
@@ -125,7 +123,7 @@ class _Collector:
         if not self._sources:
             reasons = "".join(f"\n  {reason}" for reason in self._passed)
             raise InputError(
-                f"expected files, folders, pmids:FILE, --pubmed or --pmids to build from; found no documents{reasons}"
+                f"expected files, folders, pubmed:QUERY or pmids:FILE to build from; found no documents{reasons}"
             )
         if sum(self._sizes.values()) <= _COUNTED:
             for name, file in self._files.items():
@@ -133,9 +131,6 @@ class _Collector:
         return CollectedSources(tuple(self._sources.values()), self._sizes, tuple(self._passed), tuple(self._messages))
 
     def take_place(self, place: Path, format: str) -> None:
-        if str(place).startswith(LIST):
-            self._take_list(Path(str(place).removeprefix(LIST)))
-            return
         for file in sources_in(place) if format == AUTO else [_as_named(place, format)]:
             if isinstance(file, PassedOver):
                 self._passed.append(str(file))
@@ -150,7 +145,12 @@ class _Collector:
                 self._sizes[name] = _on_disk(file.path).stat().st_size
                 self._files[name] = file
 
-    def _take_list(self, path: Path) -> None:
+    def take_list(self, given: str) -> None:
+        path = Path(given)
+        if _is_list(given) and not path.exists():
+            pmids = [pmid.strip() for pmid in given.split(",") if pmid.strip()]
+            self.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids, _named(pmids))
+            return
         name = f"pmids in {_where(path)}"
         try:
             pmids = pmids_in(path)
@@ -178,6 +178,11 @@ class _Collector:
         self._sources.setdefault(name, _fetched(name, pmids, shown, _client(self._pubmed), self._period))
 
 
+def _is_list(text: str) -> bool:
+    """Whether a text is PMIDs with commas between them, and not the name of a file."""
+    return "," in text or text.strip().isdigit()
+
+
 def _where(path: Path) -> str:
     return "the standard input" if path == STDIN else written(path.resolve())
 
@@ -187,9 +192,18 @@ def _on_disk(path: Path) -> Path:
     return STANDARD_INPUT.keep() if path == STDIN else path
 
 
-def _each_once(places: Sequence[Path]) -> Iterator[Path]:
-    seen: set[Path] = set()
-    for place in places:
+def _each_once(places: Sequence[str | Path]) -> Iterator[str | Path]:
+    """Yield each place once: files and folders as paths, what is fetched as text."""
+    seen: set[str | Path] = set()
+    for text in map(str, places):
+        place: str | Path = text if text.startswith((QUERY, LIST)) else Path(text)
+        if isinstance(place, str):
+            prefix, sign, rest = place.partition(":")
+            place = f"{prefix}{sign}{rest.strip()}"
+            if place not in seen:
+                seen.add(place)
+                yield place
+            continue
         # A path that cannot be resolved, such as a circular link, fails when it is read.
         where = place.resolve() if place.exists() else place
         if where not in seen:

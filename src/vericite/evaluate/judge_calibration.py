@@ -325,6 +325,17 @@ def place_of(name: str) -> Path:
     return path
 
 
+def destination(out: str) -> tuple[str | None, Path]:
+    """Return the judge's name and its file. A text with an ending or a folder is a file, which has no name.
+
+    Raises:
+        InputError: Another judge has this name.
+    """
+    if Path(out).suffix or len(Path(out).parts) > 1:
+        return None, Path(out)
+    return out, place_of(out)
+
+
 def keep(found: JudgeCalibration, path: Path, name: str | None) -> str:
     """Store the calibration; return the value for ``--judge``."""
     write_fitted(found.stored, path)

@@ -125,7 +125,7 @@ def _no_ratings(path: Path, of: Of, problems: Problems) -> str:
     other = "rationale" if of == "citations" else "citations"
     return (
         f'expected ratings in {path}, one per line: {{"item", "rater", "label", "group"?, "by"?}}; or labels, runs or '
-        f"verdicts on {of} (for those on {other} use --of {other}); found none.{first}"
+        f"verdicts on {of} (for those on {other} use --set of={other}); found none.{first}"
     )
 
 
@@ -283,8 +283,8 @@ def _categories(
     ordered = next((measure for measure in measures if measure.ordered), None)
     if ordered is not None and not categories:
         raise InputError(
-            f"expected all labels in order, which {ordered} needs; found none. Give --categories "
-            f"{','.join(known[:CATEGORIES_AT_MOST])} in the right order."
+            f"expected all labels in order, which {ordered} needs; found none. Give --set "
+            f"categories={','.join(known[:CATEGORIES_AT_MOST])} in the right order."
         )
     if len(set(known)) < len(known):
         raise InputError(f"expected each category once; found {', '.join(known)}")

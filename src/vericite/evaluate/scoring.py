@@ -291,15 +291,15 @@ _REMEDIES: dict[Need, str] = {
     "exact": "answers: name a file of answers, or a folder with answers.jsonl or outputs.jsonl",
     "reply": "answers: name a file of answers, or a folder with answers.jsonl",
     "verdicts": "verdicts: run `vericite check ANSWERS --out verdicts.jsonl` first, then put that file next to "
-    "answers.jsonl in the system's folder, or pass it to `score` with --verdicts",
+    "answers.jsonl in the system's folder, or give `score` --with verdicts=FILE",
     "gold": "gold: give --gold FILE",
-    "labels": "assessors' labels: put labels.jsonl into the system's folder, or give `score` --labels FILE",
+    "labels": "assessors' labels: put labels.jsonl into the system's folder, or give `score` --with labels=FILE",
     "scores": "model scores: run `vericite compute` first, or put scores.jsonl into the system's folder, or give "
-    "`score` --scores FILE",
+    "`score` --with scores=FILE",
     "features": "vectors: run `vericite compute mauve-features` first, or put features.npz into the system's folder, "
-    "or give `score` --features FILE",
+    "or give `score` --with features=FILE",
     "evidence": "retrieved documents: name a TREC run, put outputs.jsonl into the system's folder, or give `score` "
-    "--outputs FILE",
+    "--with outputs=FILE",
 }
 
 

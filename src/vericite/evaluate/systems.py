@@ -17,7 +17,7 @@ from vericite.evaluate.items import Features, GoldLine, Item, ModelScores
 from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System, system_names
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
-from vericite.formats import answers_in
+from vericite.formats import AUTO, answers_in
 from vericite.formats.files import first_fields
 from vericite.formats.registry import AnswerToCheck, with_texts
 from vericite.formats.tracks import banks_in, is_bank
@@ -73,8 +73,8 @@ def expect_names(names: Sequence[str], locations: Sequence[Path]) -> None:
     if names and not len(distinct) == len(names) == len(locations):
         count = "1 system" if len(locations) == 1 else f"each of {len(locations)} systems"
         raise InputError(
-            f"expected a distinct name for {count}; found {', '.join(map(repr, names))}. Give --name once per system, "
-            "in the same order, or not at all."
+            f"expected a distinct name for {count}; found {', '.join(map(repr, names))}. Name each, as in "
+            "NAME=PLACE, or none."
         )
 
 
@@ -187,7 +187,7 @@ class SystemFiles:
 
     Attributes:
         paths: The files that were read.
-        columns: The roles of the columns in a table of answers.
+        format: The format of answers.
         where: The file and line of verdicts, labels, scores and features, by kind and question id.
     """
 
@@ -202,7 +202,7 @@ class SystemFiles:
     problems: Problems = field(default_factory=Problems)
     paths: list[Path] = field(default_factory=list[Path])
     where: dict[str, dict[str, _FileLine]] = field(default_factory=dict[str, dict[str, _FileLine]])
-    columns: str | None = None
+    format: str = AUTO
 
     @property
     def ids(self) -> frozenset[str]:
@@ -338,7 +338,7 @@ def read_systems(
     side_files: Mapping[str, Path] | None = None,
     documents: Iterable[Document] = (),
     names: Sequence[str] = (),
-    columns: str | None = None,
+    format: str = AUTO,
     whole: bool = False,
 ) -> LoadedSystems:
     """Read systems with their gold.
@@ -353,7 +353,7 @@ def read_systems(
         side_files: Files that accompany the answers, if there is a single system.
         documents: Documents that answers cite by PMID, DOI or address.
         names: Names of the systems. Default: see ``system_names``.
-        columns: The roles of the columns in tables of answers, as for ``answers_in``.
+        format: The format of answers, as for ``answers_in``.
         whole: Do not split a file of many systems; keep its ids.
 
     Raises:
@@ -366,7 +366,7 @@ def read_systems(
     library = tuple(documents)
     systems: list[System] = []
     for location, name in zip(locations, names or system_names(locations), strict=True):
-        given = read_system(location, dict(side_files or {}), library, problems, columns)
+        given = read_system(location, dict(side_files or {}), library, problems, format)
         problems += given.strays(known)
         before = f"{name}/" if names or len(locations) > 1 else ""
         # Gold with the file's own ids belongs to the unsplit file.
@@ -397,7 +397,7 @@ def read_system(
     side_files: dict[str, Path],
     documents: Iterable[Document] = (),
     problems: Problems | None = None,
-    columns: str | None = None,
+    format: str = AUTO,
 ) -> SystemFiles:
     """Read the output of a system.
 
@@ -408,7 +408,7 @@ def read_system(
         side_files: Files in other places, by kind.
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Lines that cannot be used are added here, even if an error is raised later.
-        columns: The roles of the columns in a table of answers.
+        format: The format of answers.
 
     Raises:
         InputError: A file cannot be read, the folder has none of these files, or they are empty.
@@ -416,7 +416,7 @@ def read_system(
     if location == STDIN:
         # Its first line is inspected before it is read.
         STANDARD_INPUT.keep()
-    given = SystemFiles(problems=Problems() if problems is None else problems, columns=columns)
+    given = SystemFiles(problems=Problems() if problems is None else problems, format=format)
     before = len(given.problems)
     files = dict(side_files)
     if is_named(str(location)):
@@ -477,13 +477,13 @@ def _read_data_set(source: DatasetSource, given: SystemFiles, documents: Iterabl
 
 
 def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document]) -> None:
-    if not given.columns and is_run(path):
+    if given.format == AUTO and is_run(path):
         found = read_run(path, given.problems)
         given.outputs |= {
             id: SystemOutput(id=id, retrieved=tuple(scores), retrieval_scores=scores) for id, scores in found.items()
         }
         return
-    fields = frozenset[str]() if given.columns else first_fields(path)
+    fields = first_fields(path) if given.format == AUTO else frozenset[str]()
     if {"verdicts", "summary"} <= fields:
         _read_verdicts(path, given, documents)
     elif {"checked", "evidence"} <= fields:
@@ -495,7 +495,7 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
         given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
-        read = enumerate(answers_in(path, documents=documents, columns=given.columns), start=1)
+        read = enumerate(answers_in(path, given.format, documents), start=1)
         numbered = (item if isinstance(item, RecordError) else (number, item) for number, item in read)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
 

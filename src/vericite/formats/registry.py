@@ -136,7 +136,6 @@ def answers_in(
     format: str = AUTO,
     documents: Iterable[Document] | Library = (),
     on_format: Callable[[str], None] | None = None,
-    columns: str | None = None,
 ) -> Iterator[Answer | RecordError]:
     """Yield the answers of a file, and an error for each record that is not a valid answer.
 
@@ -144,10 +143,9 @@ def answers_in(
         path: The file; ``-`` is the standard input. Gzip files are unpacked. A data set is given with its name, as in
             ``medaesqa:FILE``.
         format: A name in ``FORMATS``, or of a data set with answers; ``auto`` detects the format from the first
-            records.
+            records. ``answer=reply,contexts=sources`` says which columns of a table, or fields of records, hold what.
         documents: Additional documents, which answers cite by PMID, DOI or URL.
         on_format: Called with the name of the format that ``auto`` detected.
-        columns: Names of table columns or record fields by their content: ``answer=reply,contexts=sources``.
 
     Raises:
         InputError: The file cannot be read, no format matches, or the format needs documents and there are none.
@@ -155,12 +153,18 @@ def answers_in(
     library = documents if isinstance(documents, Library) else Library(tuple(documents))
     if is_named(str(path)):
         return _answers_of(source_named(str(path)), library)
+    if names_columns(format):
+        return expecting_records(_answers(path, AUTO, library, on_format, Columns.of(format)), path)
     if format != AUTO and format not in FORMATS and format in _sets_with_answers():
         return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
         raise UnknownNameError("format", format, [AUTO, *FORMATS, *_sets_with_answers()])
-    columns_given = Columns.of(columns) if columns else None
-    return expecting_records(_answers(path, format, library, on_format, columns_given), path)
+    return expecting_records(_answers(path, format, library, on_format, None), path)
+
+
+def names_columns(format: str) -> bool:
+    """Whether a format says which columns hold what."""
+    return "=" in format
 
 
 def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
@@ -266,8 +270,8 @@ def _recognised(
     found = _listed(first.fields or {})
     raise InputError(
         f"expected answers in a known format, such as {VERICITE.summary}; found {path}, line {first.line}, "
-        f"with the fields {found}. Map the fields with --columns answer=NAME,contexts=NAME, or name the "
-        f"format with --format to see what its records lack: {', '.join(FORMATS)}"
+        f"with the fields {found}. Map the fields with --format answer=NAME,contexts=NAME, or name the "
+        f"format to see what its records lack: {', '.join(FORMATS)}"
     )
 
 

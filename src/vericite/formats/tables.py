@@ -94,7 +94,7 @@ class Columns:
         if not lacking:
             return None
         shown = ", ".join(repr(name[:40]) for name in there[:12]) or "none"
-        return f"expected a column {lacking[0]!r}; found {shown}. Name another with --columns"
+        return f"expected a column {lacking[0]!r}; found {shown}. Name another with --format"
 
     def renamed(self, fields: Fields) -> dict[str, Any]:
         """Rename the assigned columns to the names that formats know; other fields are unchanged."""

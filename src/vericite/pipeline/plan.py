@@ -8,19 +8,15 @@ key, and its paths are relative to the working folder.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from datetime import date, time
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from vericite.disk.files import write_whole
 from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.setting import Setting, parse_assignments
-from vericite.records import Record, first_problem
+from vericite.pipeline.setting import Setting, Settings, read_settings
+from vericite.records import Record
 from vericite.retrieve import CANDIDATES, MIN_COVERAGE, MIN_RELEVANCE
 
 if TYPE_CHECKING:
@@ -55,7 +51,7 @@ ORACLE = "oracle:"
 ABSTRACTS = "abstracts:"
 """Prefix of a file of full-text articles, to read only their abstracts."""
 
-_ASK, _FIND, _FILTER = ("ask",), ("ask", "search"), ("search", "export")
+_ASK, _FIND, _SEARCH = ("ask",), ("ask", "search"), ("search",)
 _JUDGE = ("ask", "check", "attribute", "repair")
 
 
@@ -125,27 +121,25 @@ class SearchPlan(Record):
         description="With pubmed: words of the question to leave out of the query: stopwords and the leading "
         "interrogative, or the interrogative only, as in the VeriCite paper.",
     )
-    year_from: Annotated[int | None, Setting("--from", _FILTER, by_request=True)] = Field(
+    year_from: Annotated[int | None, Setting("--from", _SEARCH, by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or later."
     )
-    year_to: Annotated[int | None, Setting("--to", _FILTER, by_request=True)] = Field(
+    year_to: Annotated[int | None, Setting("--to", _SEARCH, by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or earlier."
     )
-    journals: Annotated[tuple[str, ...], Setting("--journal", _FILTER, "NAME", by_request=True)] = Field(
+    journals: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
         default=(), description="Only documents of these journals."
     )
-    mesh: Annotated[tuple[str, ...], Setting("--mesh", _FILTER, "HEADING", by_request=True)] = Field(
+    mesh: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
         default=(), description="Only documents with one of these MeSH headings."
     )
-    publication_types: Annotated[tuple[str, ...], Setting("--type", _FILTER, "TYPE", by_request=True)] = Field(
+    publication_types: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
         default=(), description="Only documents of these publication types."
     )
-    languages: Annotated[tuple[str, ...], Setting("--language", _FILTER, "CODE", by_request=True)] = Field(
+    languages: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
         default=(), description="Only documents in these languages, as codes such as eng."
     )
-    retracted: Annotated[bool | None, Setting("--retracted/--not-retracted", _FILTER)] = Field(
-        default=None, description="Only retracted documents, or only others. Default: both."
-    )
+    retracted: bool | None = Field(default=None, description="Only retracted documents, or only others. Default: both.")
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -407,9 +401,20 @@ class RepairPlan(Record):
 
 
 class WorkersPlan(Record):
-    """How work is shared among the processes that ``--ray`` starts."""
+    """How work is shared among processes."""
 
-    count: int | None = Field(default=None, ge=1, description="Number of processes. Default: one per processor.")
+    ray: Annotated[str | None, Setting(metavar="ADDRESS")] = Field(
+        default=None,
+        description="Where Ray starts the processes: local for this machine, auto for the cluster it belongs to, or a "
+        "cluster's address. Needs the extra ray; check and attribute also need --out. Run the same command again to "
+        "continue a stopped run.",
+    )
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of processes. Default: with ray one per processor. corpus build also takes it without ray: "
+        "processes of this machine that read files, and make vectors, ahead of the one that writes.",
+    )
     gpus: float | None = Field(
         default=None, ge=0, description="GPUs per process, such as 2 or 0.5, for judges that use one."
     )
@@ -418,7 +423,27 @@ class WorkersPlan(Record):
     )
 
 
-class Plan(Record):
+class ServicePlan(Record):
+    """Where the service listens, and what it keeps."""
+
+    host: Annotated[str, Setting("--host", ("serve",), metavar="ADDRESS")] = Field(
+        default="127.0.0.1", description="Address to listen on."
+    )
+    port: Annotated[int, Setting("--port", ("serve",))] = Field(
+        default=8600, ge=0, le=65_535, description="Port; 0 picks a free one."
+    )
+    hosts: tuple[str, ...] = Field(
+        default=(), description="Host names to accept in requests, in addition to the address."
+    )
+    state: str | None = Field(default=None, description="Folder for runs and jobs. Default: a folder in the cache.")
+    rate: int = Field(
+        default=600,
+        ge=1,
+        description="Maximum requests per minute from one client. Behind a proxy, all clients count as one.",
+    )
+
+
+class Plan(Settings):
     """All settings of a run.
 
     Attributes:
@@ -428,7 +453,10 @@ class Plan(Record):
         llm: How language models are called.
         repair: What happens to rejected citations.
         workers: How work is shared among processes.
+        service: Where the service listens.
     """
+
+    noun: ClassVar[str] = "a plan"
 
     search: SearchPlan = SearchPlan()
     answer: AnswerPlan = AnswerPlan()
@@ -436,74 +464,25 @@ class Plan(Record):
     llm: ModelPlan = ModelPlan()
     repair: RepairPlan = RepairPlan()
     workers: WorkersPlan = WorkersPlan()
-
-    @classmethod
-    def load(cls, path: Path, base: Plan | None = None) -> Plan:
-        """Read a plan from a file; fields that it omits are taken from ``base``.
-
-        Raises:
-            InputError: The file cannot be read, or is not a plan; names the field.
-        """
-        return (base or cls()).changed(read_settings(path), f"in {path}")
-
-    def changed(self, fields: Mapping[str, Any], where: str = "") -> Plan:
-        """Return a copy with some fields changed, as in ``{"search": {"k": 3}}``.
-
-        Raises:
-            InputError: A field is unknown or has another type; ``where`` names its origin.
-        """
-        dumped = self.model_dump(mode="json")
-        for section, values in fields.items():
-            known = dumped.get(section)
-            dumped[section] = {**known, **values} if isinstance(known, dict) and isinstance(values, Mapping) else values
-        sections = ", ".join(Plan.model_fields)
-        wanted = f"expected a plan with the sections {sections}; found"
-        place = f" {where}" if where else ""
-        try:
-            return Plan.model_validate_json(json.dumps(dumped, default=_text_of))
-        except ValidationError as error:
-            field, problem = first_problem(error, Plan)
-            raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. Correct that field.") from None
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{wanted}{place} values that are not settings: {error}") from None
-
-    def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Plan:
-        """Return a copy with fields set by texts such as ``search.candidates=50``, as in ``--set``.
-
-        Raises:
-            InputError: A text names no field of these sections, or its value has another type.
-        """
-        return self.changed(parse_assignments(Plan, texts, sections or tuple(Plan.model_fields)), "in --set")
-
-    def dump(self, path: Path, sections: tuple[str, ...] | None = None) -> None:
-        """Write the plan, or only some of its sections: as TOML if the file's suffix is ``.toml``, else as JSON.
-
-        TOML has no null, so settings without a value are left out.
-
-        Raises:
-            InputError: The file cannot be written.
-        """
-        values = self.as_json(sections)
-        json_text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        write_whole(path, [_as_toml(values) if path.suffix == ".toml" else json_text])
-
-    def as_json(self, sections: tuple[str, ...] | None = None) -> dict[str, Any]:
-        """Convert the plan, or some of its sections, to plain values."""
-        dumped = self.model_dump(mode="json")
-        return dumped if sections is None else {section: dumped[section] for section in sections}
+    service: ServicePlan = ServicePlan()
 
 
+_ANSWERING = ("search", "answer", "check", "llm", "repair")
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "ask": ("search", "answer", "check", "llm", "repair"),
+    "ask": _ANSWERING,
     "search": ("search", "llm"),
     "check": ("check", "llm", "workers"),
     "attribute": ("check", "llm", "workers"),
     "repair": ("check", "llm", "repair"),
-    "demonstrations": ("search", "llm"),
-    "attribution-data": ("llm",),
-    "export": ("search",),
+    "demonstrations build": ("search", "llm"),
+    "report": ("check", "llm"),
+    "annotate correct": ("check", "llm"),
+    "corpus build": ("workers",),
+    "corpus export": ("search",),
+    "serve": (*_ANSWERING, "service"),
+    "mcp": (*_ANSWERING, "service"),
 }
-"""The sections that a command reads. A command that is not listed reads all."""
+"""The sections that a command reads."""
 
 _SHORT_REPLIES: dict[str, Any] = {"timeout": 60, "reply_tokens": 256}
 _USUAL: dict[str, dict[str, dict[str, Any]]] = {
@@ -511,8 +490,9 @@ _USUAL: dict[str, dict[str, dict[str, Any]]] = {
     "check": {"llm": _SHORT_REPLIES},
     "attribute": {"llm": _SHORT_REPLIES},
     "repair": {"llm": _SHORT_REPLIES, "repair": {"enabled": True}},
-    "demonstrations": {"llm": {"timeout": 60, "reply_tokens": 1024}},
-    "attribution-data": {"llm": {"timeout": 60}},
+    "report": {"llm": _SHORT_REPLIES},
+    "annotate correct": {"llm": _SHORT_REPLIES},
+    "demonstrations build": {"llm": {"timeout": 60, "reply_tokens": 1024}},
 }
 """Defaults of a command that differ from ``Plan()``: verdicts and queries are short, rationales are long."""
 
@@ -566,63 +546,3 @@ def project_settings(path: Path) -> dict[str, dict[str, Any]]:
     # All of it, also what this command does not read: a wrong word is to be seen at once.
     Plan().changed(found, f"in {path}")
     return {section: dict(values) for section, values in found.items()}
-
-
-def read_settings(path: Path) -> Mapping[str, Any]:
-    """Read a file of settings as plain values: TOML or YAML by its suffix, else JSON.
-
-    Raises:
-        InputError: The file cannot be read, or holds none.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        found = _read_toml(text) if path.suffix == ".toml" else _read_yaml(text) if _is_yaml(path) else json.loads(text)
-    except OSError as error:
-        raise InputError(f"expected a file of settings; found {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"expected a plan in JSON, TOML or YAML; found in {path}: {error}") from None
-    if not isinstance(found, Mapping):
-        raise InputError(
-            f"expected a plan with the sections {', '.join(Plan.model_fields)}; found {path}: {found!r:.40}"
-        )
-    return found  # pyright: ignore[reportUnknownVariableType]
-
-
-def _text_of(value: object) -> str:
-    """Convert a path, or a date that TOML or YAML made from a text, to text.
-
-    Raises:
-        TypeError: The value has another type, which no setting has.
-    """
-    if isinstance(value, PurePath | date | time):
-        return str(value)
-    raise TypeError(f"an object of the type {type(value).__name__}")
-
-
-def _as_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """Write plain values as TOML; texts, numbers and lists are written as in ASCII-only JSON."""
-    tables = (
-        f"[{section}]\n"
-        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value is not None)
-        for section, values in sections.items()
-    )
-    return "\n".join(tables)
-
-
-def _is_yaml(path: Path) -> bool:
-    return path.suffix in (".yaml", ".yml")
-
-
-def _read_toml(text: str) -> Any:
-    import tomllib
-
-    return tomllib.loads(text)
-
-
-def _read_yaml(text: str) -> Any:
-    import yaml  # pyright: ignore[reportMissingModuleSource]
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error).replace("\n", " ")) from None

@@ -188,7 +188,6 @@ def cited_documents(
     source: str,
     file: Path,
     format: str = "auto",
-    columns: str | None = None,
     on_progress: OnProgress | None = None,
     entrez: Entrez | None = None,
 ) -> FetchedCitations:
@@ -198,7 +197,6 @@ def cited_documents(
         source: ``pubmed``, or a store: a folder or an address such as ``s3://bucket/prefix``.
         file: The answers.
         format: Their format, as for ``answers_in``.
-        columns: The columns of a table, as for ``answers_in``.
         on_progress: Called after every 200 articles.
         entrez: The client for PubMed. Default: one with the default settings. Its cache is used first.
 
@@ -212,7 +210,7 @@ def cited_documents(
     if file == STDIN:
         STANDARD_INPUT.keep()
     names = _Names()
-    for _ in answers_in(file, format, names, columns=columns):
+    for _ in answers_in(file, format, names):
         pass
     if source == PUBMED:
         documents, pmids = _of_pubmed(names.articles, on_progress, entrez)

@@ -117,7 +117,7 @@ class Workers:
                 ) from None
             return
         if offline_by_environment():
-            raise InputError(f"expected --ray local, since VeriCite is offline; found {self.address!r}")
+            raise InputError(f"expected workers.ray=local, since VeriCite is offline; found {self.address!r}")
         try:
             ray.init(address=self.address, **quiet)
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:

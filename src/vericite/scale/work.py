@@ -138,6 +138,6 @@ def _unchanged(answer: Answer) -> Answer:
 def _refuse_waiting(*parts: object) -> None:
     if any(getattr(part, "ledger", None) is not None for part in parts):
         raise InputError(
-            "expected a judge that uses a processor with --ray; found one that asks a language model. Omit --ray, and "
-            "raise llm.concurrency."
+            "expected a judge that uses a processor with workers.ray; found one that asks a language model. Omit "
+            "workers.ray, and raise llm.concurrency."
         )

@@ -68,7 +68,7 @@ class Address:
         if self.insecure and not self.is_local and not self.token:
             lines.append("WARNING: anyone who can reach this machine can ask, read runs and spend money on your models")
         if not self.is_local and not self.hosts:
-            lines.append("requests for any host name are answered; restrict them with --allow-host NAME")
+            lines.append("requests for any host name are answered; restrict them with --set service.hosts=NAME")
         if not self.is_local:
             lines.append("requests are not encrypted: put a proxy with TLS in front")
         return lines

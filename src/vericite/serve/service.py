@@ -143,7 +143,8 @@ def state_folder(named: Path | None) -> Path:
             (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InputError(
-            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Choose one with --state"
+            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Choose "
+            "one with --set service.state=FOLDER"
         ) from None
     return folder
 

@@ -95,7 +95,7 @@ def test_a_checkpoint_without_a_pooler_has_none_to_be_read_by(bert: Path, tmp_pa
 def test_nuggets_are_compared_by_a_checkpoint(bert: Path, run_cli, tmp_path: Path):
     kept = tmp_path / "mixture.json"
     printed = run_cli(
-        "bioace", "score", ANSWERS, "--gold", GOLD, "--embedder", f"hf:{bert}", "--save-mixture", str(kept)
+        "bioace", "score", ANSWERS, "--gold", GOLD, "--set", f"embedder=hf:{bert}", "--save-mixture", str(kept)
     )
     assert printed.code == 0, printed.err
     assert json.loads(kept.read_text())["embedder"].startswith("hf:sup-simcse-tiny@")
@@ -116,13 +116,13 @@ def test_a_checkpoint_learns_to_label_and_labels(form, bert: Path, llama: Path, 
     (found,) = labeller.label([SENTENCE])
     assert found.label in manifest["labels"]
     assert labeller.known([SENTENCE]) == 0
-    scored = run_cli("bioace", "score", ANSWERS, "--gold", GOLD, "--completeness", str(out), "--json")
+    scored = run_cli("bioace", "score", ANSWERS, "--gold", GOLD, "--set", f"completeness={out}", "--json")
     assert scored.code == 0, scored.err
     assert "trained on 30 of these 30 sentences" in scored.err.replace("\n", " ")
     first = (out / "manifest.json").read_text()
     assert run_cli(*train).code == 0  # a run that has ended is read again, and not trained again
     assert json.loads(first)["dev"] == json.loads((out / "manifest.json").read_text())["dev"]
-    other = run_cli(*train, "--seed", "1")
+    other = run_cli(*train, "--set", "seed=1")
     assert other.code == 2 and "same settings" in other.err.replace("\n", " ")
 
 
@@ -133,7 +133,8 @@ def test_two_bases_are_refused(run_cli, tmp_path: Path):
 
 
 def test_an_encoder_learns_correctness_and_is_a_judge(bert: Path, tmp_path: Path):
-    from vericite.lab.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
+    from vericite.lab.train.configs import LabelConfig
+    from vericite.lab.train.labels import LabelRun, correctness_texts, train_labels
 
     rows = [
         WindowExample("Aspirin lowers fever .", window, correct, str(number))

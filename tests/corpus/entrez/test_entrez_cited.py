@@ -109,7 +109,7 @@ def test_many_pmids_are_fetched_in_parts_and_progress_has_a_total(client, server
 
 def test_a_store_has_the_documents_that_are_cited(run_cli, client, answer, tmp_path):
     place = tmp_path / "store"
-    sources = collect_sources([], client(), pmids=[article.pmid for article in ARTICLES]).sources
+    sources = collect_sources([f"pmids:{','.join(article.pmid for article in ARTICLES)}"], client()).sources
     build_store(place, sources)
     printed = run_cli("check", str(answer), "--documents", str(place))
     assert printed.code == 0, printed.err

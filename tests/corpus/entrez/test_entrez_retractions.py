@@ -119,11 +119,11 @@ def test_the_command_asks_pubmed_and_prints_what_is_new(
     monkeypatch.setattr("vericite.corpus.entrez.client.Entrez", on_loopback)
     app = typer.Typer()
     app.command()(retractions)
-    said = CliRunner().invoke(app, ["--pubmed", "--from", "2020"]).output
+    said = CliRunner().invoke(app, ["pubmed", "--from", "2020"]).output
     assert said.startswith(
         "pubmed: 4 articles\nnew: 4 articles\nknown as retracted: 4 articles\n  4 reported by pubmed on "
     )
-    assert '"new": 2' in CliRunner().invoke(app, ["--pubmed", "--json"]).output
+    assert '"new": 2' in CliRunner().invoke(app, ["pubmed", "--json"]).output
     assert {settings.cache for settings in made} == {None}, "what was retracted since must not be missed"
 
 
@@ -131,6 +131,6 @@ def test_offline_pubmed_is_not_asked(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERICITE_OFFLINE", "1")
     app = typer.Typer()
     app.command()(retractions)
-    found = CliRunner().invoke(app, ["--pubmed"]).exception
+    found = CliRunner().invoke(app, ["pubmed"]).exception
     assert isinstance(found, EntrezAccessError)
     assert entries() == ()

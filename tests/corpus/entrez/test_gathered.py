@@ -17,7 +17,7 @@ from vericite.retrieve.local import StoreRetriever
 
 
 def test_a_query_and_pmids_become_a_store(client, tmp_path):
-    collected = collect_sources([], client(), queries=["aspirin"], pmids=["104", "999"])
+    collected = collect_sources(["pubmed:aspirin", "pmids:104,999"], client())
     assert "PubMed finds" in collected.messages[0]
     built = build_store(tmp_path / "store", collected.sources)
     assert (built.added, built.refused, built.missing) == (4, 0, 1)
@@ -56,13 +56,13 @@ def test_a_file_named_as_a_list_of_pmids_must_be_one(client, server, tmp_path):
 
 
 def test_a_query_that_finds_more_than_asked_for_says_so(client):
-    collected = collect_sources([], client(), queries=["aspirin"], most=1)
+    collected = collect_sources(["pubmed:aspirin"], client(), most=1)
     assert "using the first 1 " in collected.messages[0]
 
 
 def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_path):
     def built(today: date) -> int:
-        collected = collect_sources([], client(), pmids=["101"], today=today)
+        collected = collect_sources(["pmids:101"], client(), today=today)
         return build_store(tmp_path / "store", collected.sources).replaced
 
     assert [built(date(2026, 1, day)) for day in (1, 2)] == [0, 0]
@@ -73,19 +73,19 @@ def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_p
 def test_failed_records_are_requested_again_by_the_next_build(client, server, tmp_path):
     server.withheld.add("102")
     for added, refused in ((2, 1), (0, 1)):
-        built = build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources)
+        built = build_store(tmp_path / "store", collect_sources(["pmids:101,102,103"], client()).sources)
         assert (built.added, built.refused) == (added, refused)
     server.withheld.clear()
-    built = build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources)
+    built = build_store(tmp_path / "store", collect_sources(["pmids:101,102,103"], client()).sources)
     assert (built.added, built.refused) == (1, 0)
     asked = len(server.tools)
-    assert build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources).skipped
+    assert build_store(tmp_path / "store", collect_sources(["pmids:101,102,103"], client()).sources).skipped
     assert len(server.tools) == asked
 
 
 def test_results_come_in_the_order_of_the_requested_pmids(client, server):
     server.withheld.add("102")
-    [source] = collect_sources([], client(), pmids=["999", "104", "x", "102", "101"]).sources
+    [source] = collect_sources(["pmids:999,104,x,102,101"], client()).sources
     # Before its colon each problem names all that was asked for.
     told = [str(item).partition(": ")[2] if isinstance(item, RecordError) else item.id for item in source.items()]
     asked = ("999", "104", "'x'", "102", "101")
@@ -95,13 +95,13 @@ def test_results_come_in_the_order_of_the_requested_pmids(client, server):
 
 
 def test_a_query_that_is_named_twice_is_asked_once(client, server):
-    assert len(collect_sources([], client(), queries=["aspirin", " aspirin "]).sources) == 1
+    assert len(collect_sources(["pubmed:aspirin", "pubmed: aspirin "], client()).sources) == 1
     assert server.tools.count("esearch") == 1
 
 
 def test_a_query_that_finds_nothing_is_refused_with_what_pubmed_made_of_it(client):
     with pytest.raises(InputError, match=r"reads as 'xyzzy'. PubMed does not know: xyzzy. PubMed says: No items found"):
-        collect_sources([], client(), queries=["xyzzy"])
+        collect_sources(["pubmed:xyzzy"], client())
 
 
 def test_pubmeds_remarks_on_a_query_are_shown():
@@ -109,13 +109,13 @@ def test_pubmeds_remarks_on_a_query_are_shown():
         def search(self, query: str, most: int = 200) -> SearchResult:
             return SearchResult(query=query, ids=("1",), count=1, not_found=("blorp",), notices=("Ignored: the.",))
 
-    told = collect_sources([], Remarking(), queries=["the blorp"]).messages
+    told = collect_sources(["pubmed:the blorp"], Remarking()).messages
     assert told[1:] == ("PubMed does not know: blorp.", "PubMed says: Ignored: the.")
 
 
 def test_a_missing_pmid_is_reported_once_and_its_source_counts_as_read(client, server, tmp_path):
     def build():
-        return build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "999"]).sources)
+        return build_store(tmp_path / "store", collect_sources(["pmids:101,999"], client()).sources)
 
     built = build()
     assert (built.added, built.missing, len(built.problems)) == (1, 1, 1)
@@ -132,7 +132,8 @@ def test_pubmed_that_fails_in_the_middle_leaves_its_source_open_and_the_others_a
 
     def build():
         return build_store(
-            tmp_path / "store", [*collect_sources([], client(attempts=1), pmids=pmids).sources, *own.sources]
+            tmp_path / "store",
+            [*collect_sources([f"pmids:{','.join(pmids)}"], client(attempts=1)).sources, *own.sources],
         )
 
     own = collect_sources([tmp_path / "own.txt"])

@@ -180,11 +180,13 @@ def test_a_process_that_is_killed_is_named_by_its_file(tmp_path: Path):
 def test_a_command_that_is_killed_leaves_no_process_and_goes_on(tmp_path: Path):
     folder = folder_of_all_kinds(tmp_path / "files", 400)
     command = [sys.executable, "-m", "vericite", "corpus", "build", str(folder), "--to", str(tmp_path / "store")]
-    with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as build:
+    with subprocess.Popen(
+        [*command, "--set", "workers.count=2"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as build:
         time.sleep(1.5)
         build.kill()
     # Two records cannot be used.
-    assert subprocess.run([*command, "--workers", "2"], capture_output=True, check=False).returncode == 2
+    assert subprocess.run([*command, "--set", "workers.count=2"], capture_output=True, check=False).returncode == 2
     build_store(tmp_path / "alone", sources(folder))
     assert content(tmp_path / "store") == content(tmp_path / "alone")
 

@@ -190,8 +190,8 @@ class _Reading:
             self.going.result()
         except BrokenExecutor:
             raise InputError(
-                f"expected a process to read {self.task.file.path}; the process died, perhaps for lack of memory. Use "
-                "fewer --workers. The work so far is kept; run the same command to continue"
+                f"expected a process to read {self.task.file.path}; the process died, perhaps for lack of memory. "
+                "Set workers.count to a smaller number. The work so far is kept; run the same command to continue"
             ) from None
         with self.kept.open("rb") as file:
             yield from file

@@ -184,8 +184,8 @@ def correct_systems(
     """
     if scheme.of != "citation":
         raise InputError(
-            f"expected a scheme for citations to correct their rate; {scheme.name} is for {scheme.of}s. Give --scheme "
-            "the scheme of these labels."
+            f"expected a scheme for citations to correct their rate; {scheme.name} is for {scheme.of}s. Give the "
+            "sample of the citations."
         )
     people = {item: share for item, share in support(annotations, scheme).items() if item in sample}
     units = units_of(systems)

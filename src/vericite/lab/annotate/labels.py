@@ -96,7 +96,7 @@ def _wrong(
 ) -> tuple[str, str] | None:
     """Return the invalid field and the problem; None if the label is valid."""
     if line.label is not None and line.label not in scheme.verdicts:
-        return "label", f"expected {', '.join(scheme.verdicts)} (--scheme {scheme.name}); found {line.label!r}"
+        return "label", f"expected {', '.join(scheme.verdicts)} (scheme {scheme.name}); found {line.label!r}"
     if (line.item, line.rater) in found:
         return "item", f"expected one label per rater and item; {line.rater!r} has already labelled {line.item!r}"
     if units is not None:
@@ -156,7 +156,7 @@ def support(annotations: Sequence[Annotation], scheme: Scheme) -> dict[str, floa
     verdicts = scheme.verdicts
     if "supported" not in verdicts.values():
         raise InputError(
-            f"expected a scheme with a label that means supported; found {scheme.name}. Give another --scheme."
+            f"expected a scheme with a label that means supported; found {scheme.name}. Draw a sample by another."
         )
     said: dict[str, list[bool]] = {}
     for annotation in annotations:

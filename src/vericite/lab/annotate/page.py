@@ -23,7 +23,6 @@ from vericite.text.sentences import document_sentences
 def make_annotation_page(
     units: Sequence[Unit],
     scheme: Scheme,
-    title: str | None = None,
     rater: str = "",
     saved: Sequence[Annotation] | None = None,
 ) -> str:
@@ -32,7 +31,6 @@ def make_annotation_page(
     Args:
         units: The units to label, in this order.
         scheme: The scheme of labels.
-        title: The heading. Default: the scheme's question.
         rater: The name of the annotator; if empty, the page asks for it.
         saved: The labels stored so far, if a server stores them; None: no server.
 
@@ -50,7 +48,7 @@ def make_annotation_page(
     }
     own = "vericite.lab.annotate"
     parts = PageParts(((own, "annotate.css"),), (ELEMENTS, (own, "annotate.js")), asks=saved is not None)
-    return rendered(own, "annotate.html.j2", parts, values, title=title or scheme.title)
+    return rendered(own, "annotate.html.j2", parts, values, title=scheme.title)
 
 
 def expect_kind(units: Sequence[Unit], scheme: Scheme) -> None:
@@ -62,8 +60,8 @@ def expect_kind(units: Sequence[Unit], scheme: Scheme) -> None:
     other = next((unit for unit in units if unit.of != scheme.of), None)
     if other is not None:
         raise InputError(
-            f"expected {scheme.of}s to label by {scheme.name}; found a {other.of} in the sample. Draw it with "
-            f"--scheme {scheme.name}, or give the --scheme that it was drawn with."
+            f"expected {scheme.of}s to label by {scheme.name}; found a {other.of} in the sample. Draw it again: "
+            f"vericite annotate sample --scheme {scheme.name}"
         )
 
 

@@ -39,6 +39,7 @@ class Unit(Record):
         protocol: The protocol of the verdict, with the judge; empty if unknown.
         stratum: The stratum from which it was drawn.
         weight: The number of units of its stratum that it represents.
+        scheme: The scheme of the sample: a name or a file.
     """
 
     item: str = Field(min_length=1)
@@ -60,6 +61,7 @@ class Unit(Record):
     probabilities: FloatMap = FrozenDict()
     stratum: Names = FrozenDict()
     weight: float = Field(default=1.0, gt=0)
+    scheme: str = "vericite"
 
     def drawn_by(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the stratum of the unit."""
@@ -211,7 +213,7 @@ def draw(units: Sequence[Unit], n: int, stratify: Sequence[str] = (), seed: int 
     """
     unknown = [key for key in stratify if key not in STRATIFIED_BY]
     if unknown:
-        raise InputError(f"expected --stratify from {', '.join(STRATIFIED_BY)}; found {', '.join(unknown)}")
+        raise InputError(f"expected stratify from {', '.join(STRATIFIED_BY)}; found {', '.join(unknown)}")
     if not 0 < n <= len(units):
         raise InputError(f"expected a sample of 1 to {len(units):,} units, the number of all units; found {n:,}")
     strata: dict[str, list[Unit]] = {}

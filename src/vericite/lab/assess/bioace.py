@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, Problems, RecordError
@@ -18,6 +19,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
+from vericite.evaluate.settings import Draws
 from vericite.evaluate.systems import SYSTEM_ID, read_gold
 from vericite.formats.tracks import is_bank
 from vericite.lab.assess.completeness import Labeller
@@ -147,6 +149,46 @@ def _as_map(path: Path, problems: Problems) -> dict[str, tuple[str, ...]] | None
     return found
 
 
+class AssessSettings(Draws):
+    """Settings of ``bioace score``."""
+
+    align: Way = Field(default="greedy", description="Method that aligns nuggets one to one.")
+    threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Minimum probability of a match. Default: the mixture's, or 0.5 if one is fitted here.",
+    )
+    tune: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of Optuna trials that tune the threshold on these answers. The result has the highest F1 "
+        "on the Pareto front of F1, similarity and number of pairs.",
+    )
+    embedder: str = Field(
+        default="bundled",
+        description="Embedder that compares nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, last, "
+        "pooler; default for SimCSE: pooler).",
+    )
+    mixture: str | None = Field(
+        default=None, description="File of a mixture from --save-mixture. Default: fit one to these answers."
+    )
+    nugget_prompt: str | None = Field(
+        default=None, description="File (.toml) with a prompt for nuggets, instead of the bundled one."
+    )
+    completeness: str | None = Field(
+        default=None,
+        description="How to label the necessity of each sentence: llm (the model of --llm), or the file or folder of a "
+        "classifier from `bioace train-completeness`.",
+    )
+    completeness_prompt: str | None = Field(
+        default=None, description="File (.toml) with a prompt for labelling sentences, instead of the bundled one."
+    )
+    judge: str | None = Field(
+        default=None, description="Judge of citations; `vericite judges` lists them. Default: citations are not judged."
+    )
+
+
 @dataclass(frozen=True)
 class Choices:
     """Settings of an assessment.
@@ -239,7 +281,7 @@ def _nuggets(
     succeeded = [matrix for nuggets, matrix in zip(made, matrices, strict=True) if nuggets.failure is None]
     mixture = _mixture(succeeded, embedder, chosen, remarks)
     if mixture is None:
-        needs = f"{LEAST} different similarities to fit a mixture, or --mixture FILE"
+        needs = f"{LEAST} different similarities to fit a mixture, or --set mixture=FILE"
         return {}, [FigureRow(table, "precision, recall, F1", needs=needs)], None, remarks
     recalls: Recalls = {}
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
@@ -267,7 +309,7 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
         if len(np.unique(pooled)) < LEAST:
             return None
         mixture = fit_mixture(pooled, embedder.signature)
-        remarks.append("the mixture is fitted to the scored answers; use --mixture FILE for one fitted to others")
+        remarks.append("the mixture is fitted to the scored answers; use --set mixture=FILE for one fitted to others")
     elif mixture.embedder != embedder.signature:
         remarks.append(f"the mixture was fitted with {mixture.embedder}; the vectors are from {embedder.signature}")
     if (turn := mixture.turns_at) is not None and mixture.probabilities(np.array([-1.0]))[0] > 0.5:

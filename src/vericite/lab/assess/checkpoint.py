@@ -78,7 +78,7 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = P
     if name != "llm":
         return ByClassifier(read_classifier(Path(name)), embedder)
     if llm is None:
-        raise InputError("expected --llm MODEL with --completeness llm; found none. Name a model.")
+        raise InputError("expected --llm MODEL with completeness=llm; found none. Name a model.")
     return ByModel(llm, prompt)
 
 

@@ -228,7 +228,7 @@ def tune_threshold(
     except ImportError:
         raise InputError(
             "expected Optuna, which chooses the threshold; it is not installed. Install it with pip install "
-            "'vericite[assess]', or use a preset or --threshold."
+            "'vericite[assess]', or use a preset or --set threshold=NUMBER."
         ) from None
     from typing import Any
 

@@ -124,7 +124,7 @@ def label_sentences(answers: Sequence[SystemAnswer], labeller: Labeller | None, 
 def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
     """Return the shares by a model's labels, and the agreement of these labels with human ones."""
     table = "sentences by a model"
-    needs = "a labeller: --completeness llm or the file of a classifier"
+    needs = "a labeller: --set completeness=llm or the file of a classifier"
     rows = sentence_table(by_model, bootstrap, table, needs)
     compared = "sentences by a model against people (table 2)"
     names = ("P, weighted", "R, weighted", "F1, weighted")
@@ -165,7 +165,7 @@ def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, boots
     """Correlate the rankings of systems by a model's and by human labels, for each share."""
     table = "rankings by sentences (A2)"
     if not by_model or not by_people:
-        needs = "--completeness and sentence labels of at least three systems"
+        needs = "--set completeness=llm and sentence labels of at least three systems"
         return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
     automatic, human = (
         {name: _means(shares) for name, shares in _shares(labels).items()} for labels in (by_model, by_people)
@@ -288,7 +288,7 @@ def judged_rows(
     if not (judged.asked if judged else _asked(labelled)):
         return [FigureRow(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
     if judged is None:
-        return [FigureRow(table, "P, R, F1", needs="a judge: --judge NAME")]
+        return [FigureRow(table, "P, R, F1", needs="a judge: --set judge=NAME")]
     per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for citation, found in zip(judged.asked, judged.found, strict=True):
         if found is not None:
@@ -312,9 +312,8 @@ def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> l
     table = "rankings by citations (A4)"
     names = ("coverage", "support", "contradiction")
     if judged is None or not judged.asked:
-        return [
-            FigureRow(table, ", ".join(names), needs="--judge NAME and the texts of cited documents, of three systems")
-        ]
+        needs = "--set judge=NAME and the texts of cited documents of three systems"
+        return [FigureRow(table, ", ".join(names), needs=needs)]
     both = [
         (citation, citation.said, found)
         for citation, found in zip(judged.asked, judged.found, strict=True)

@@ -20,7 +20,8 @@ from typing import Any, cast
 from pydantic import Field, ValidationError, field_validator
 
 from vericite.errors import InputError, Problems, UnknownNameError
-from vericite.pipeline.plan import Plan, read_settings, usual_plan
+from vericite.pipeline.plan import Plan, usual_plan
+from vericite.pipeline.setting import read_settings
 from vericite.records import Question, Record, first_problem
 
 

@@ -26,6 +26,7 @@ from vericite.errors import InputError, Problems
 from vericite.lab.experiment.config import Cell, Experiment, digest_of, read_chosen
 from vericite.lab.experiment.sharing import Counts, Sharing
 from vericite.pipeline.build import build, fingerprint, open_search, settings_of
+from vericite.pipeline.plan import SECTIONS
 from vericite.pipeline.runs import RunFolder
 from vericite.verify.judges.registry import expect_judge
 from vericite.version import __version__
@@ -190,7 +191,7 @@ class Grid:
         found = Changes()
         for cell in self.cells:
             previous = before.get(cell.name)
-            now = cell.plan.as_json()
+            now = cell.plan.as_json(SECTIONS["ask"])
             if previous is None:
                 found.new.append(cell.name)
                 continue
@@ -255,7 +256,7 @@ class Grid:
             now = own.ledger
             return now if now is None or start is None else now.since(start)
 
-        kept = RunFolder(folder, settings, own_calls, cell.plan.as_json(), data)
+        kept = RunFolder(folder, settings, own_calls, cell.plan.as_json(SECTIONS["ask"]), data)
         failed, charged, reason = 0, progress.cost, None
         with kept.open(questions) as left:
             before = len(questions) - len(left)
@@ -347,7 +348,7 @@ class Grid:
         found: dict[str, Any] = {
             "at": dict(cell.at),
             "folder": cell.folder,
-            "plan": cell.plan.as_json(),
+            "plan": cell.plan.as_json(SECTIONS["ask"]),
             "questions": len(asked),
             "questions_sha256": self._digest(cell),
             "ids": [question.id for question in asked],

@@ -5,101 +5,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict
 
 from vericite.errors import InputError
 from vericite.models.contracts import COLUMNS, ENTAILS, Pair
 from vericite.models.engine import EncodedInput, Encoder
-from vericite.records import Record, first_problem, read_jsonl
+from vericite.records import Record, read_jsonl
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
 """BERT's uncased tokenizer with its whole vocabulary (the shipped one is smaller). A base's own file may pad every text
 to 128 tokens."""
-
-
-class FitConfig(Record):
-    """Settings of a training run. Data, base and length come from the command line.
-
-    Attributes:
-        warmup: Share of the run in which the learning rate rises; it falls to 0 over the rest.
-        layer_decay: Learning rate of each layer, as a multiple of the rate of the layer above.
-        head_rate: Learning rate of pooler and classifier, as a multiple of the top layer's.
-        batch_examples: Minimum number of pairs in an optimiser step.
-        batch_tokens: Tokens computed at once; a step of longer pairs takes several such batches.
-        margin: By how much a claim's entailment must exceed its broken twin's (log odds).
-        margin_weight: Weight of the margin loss; 0 turns it off.
-        freeze_layers: Number of layers, from the first, that keep the base's weights.
-        taught_share: Share of the teacher's loss for pairs that have both a label and a teacher's judgement.
-        average_from: Share of the run after which weights are averaged; 1 keeps the last ones.
-        rates: How often a pair of a source, or of ``source/kind``, comes in an epoch. Default: 1.
-        long_tokens: Pairs with more tokens, and their twins, have their rate multiplied by ``long_rate``: one whole
-            abstract takes as long as six sentences.
-        weights: Weights of the losses, by source or ``source/kind``.
-        exclude: Sources to leave out, to measure transfer to them.
-    """
-
-    seed: int = 0
-    learning_rate: float = Field(default=1e-4, gt=0)
-    warmup: float = Field(default=0.06, ge=0, le=1)
-    layer_decay: float = Field(default=1.0, gt=0, le=1)
-    head_rate: float = Field(default=1.0, gt=0)
-    weight_decay: float = Field(default=0.01, ge=0)
-    clip: float = Field(default=1.0, gt=0)
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    label_smoothing: float = Field(default=0.05, ge=0, lt=1)
-    margin: float = Field(default=2.0, ge=0)
-    margin_weight: float = Field(default=0.0, ge=0)
-    binary_weight: float = Field(default=1.0, ge=0)
-    taught_share: float = Field(default=0.5, ge=0, le=1)
-    batch_examples: int = Field(default=32, ge=1)
-    batch_tokens: int = Field(default=2048, ge=16)
-    max_tokens: int = Field(default=512, ge=16)
-    freeze_embeddings: bool = False
-    freeze_layers: int = Field(default=0, ge=0)
-    average_from: float = Field(default=0.8, ge=0, le=1)
-    precision: Literal["bf16", "fp32"] = "bf16"
-    threads: int = Field(default=2, ge=1)
-    rates: dict[str, float] = Field(default_factory=dict[str, float])
-    long_tokens: int = Field(default=512, ge=16)
-    long_rate: float = Field(default=1.0, ge=0)
-    weights: dict[str, float] = Field(default_factory=dict[str, float])
-    exclude: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, path: Path | None) -> FitConfig:
-        """Read a JSON file, or a YAML file if PyYAML is installed (transformers installs it). None means all defaults.
-
-        Raises:
-            InputError: The file cannot be read, or names an unknown setting.
-        """
-        if path is None:
-            return cls()
-        try:
-            return cls.model_validate_json(json.dumps(_parsed(path)))
-        except ValidationError as error:
-            field, problem = first_problem(error)
-            raise InputError(f"expected a training config; found a problem in {path}: {field}: {problem}") from None
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix in (".yaml", ".yml"):
-            import yaml  # pyright: ignore[reportMissingModuleSource]
-
-            return yaml.safe_load(text)
-        return json.loads(text)
-    except (OSError, ValueError) as error:
-        raise InputError(f"expected a training config in JSON or YAML; found {path}: {error}") from None
 
 
 Floats = NDArray[np.float64]

@@ -8,34 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from vericite.errors import InputError, RecordError
-from vericite.records import Answer, Document, Gold, GoldSentence, Record, first_problem, read_jsonl
+from vericite.records import Answer, Document, Gold, GoldSentence, Record, read_jsonl
 from vericite.text.citations import parse_answer
-
-
-class TrainConfig(Record):
-    """Settings of a training run. A JSON file names those that differ from their defaults."""
-
-    @classmethod
-    def read(cls, path: Path | None) -> Self:
-        """Read a JSON file; None means all defaults.
-
-        Raises:
-            InputError: The file cannot be read, or names an unknown setting.
-        """
-        if path is None:
-            return cls()
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValidationError as error:
-            problem = ": ".join(filter(None, first_problem(error)))
-            raise InputError(
-                f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {problem}"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 
 
 class ExampleSource(Record):

@@ -6,7 +6,7 @@
 DATA is a file of labelled pairs, or a folder with ``train.jsonl``. BASE is a folder with a BERT's
 ``model.safetensors`` and ``config.json``; it may be the ``model`` of an earlier run. OUT gets ``model`` (the final
 weights), ``at-33`` and ``at-66`` (the weights on the way), checkpoints, ``log.jsonl`` and ``manifest.json``.
-``--resume`` continues an interrupted run with the same result as without the interruption.
+An interrupted run continues when it is started again, with the same result as without the interruption.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from torch.optim import AdamW, Optimizer
 
 from vericite.disk.files import only_one
 from vericite.errors import InputError
+from vericite.lab.train.configs import FitConfig
 from vericite.lab.train.data import (
     TOKENIZER,
     Batch,
     EncodedPair,
-    FitConfig,
     TrainingOrder,
     encode_pairs,
     read_pairs,
@@ -142,7 +142,6 @@ class RunOptions:
         epochs: Length in passes over the data. Default when no length is given: 1.
         minutes: Length in minutes, estimated from a short trial on this machine.
         checkpoint_minutes: Minutes between checkpoints.
-        resume: Continue an interrupted run.
         device: ``cpu``, ``cuda`` or ``auto``.
     """
 
@@ -152,7 +151,6 @@ class RunOptions:
     epochs: float | None = None
     minutes: float | None = None
     checkpoint_minutes: float = 5.0
-    resume: bool = False
     device: str = "cpu"
 
 
@@ -175,14 +173,14 @@ def read_manifest(out: Path, config: FitConfig, data: Path, base: Path) -> int:
     """Return the length of the run to resume.
 
     Raises:
-        InputError: There is no run, it is finished, or it has other data, another base or another config.
+        InputError: It is finished, or it has other data, another base or another config.
     """
-    path = out / NAME
-    if not path.is_file():
-        raise InputError(f"expected a run to resume in {out}; found no {NAME}. Leave --resume out.")
-    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    held: dict[str, Any] = json.loads((out / NAME).read_text(encoding="utf-8"))
     if "finished" in held:
-        raise InputError(f"expected an unfinished run; the one in {out} is finished: see {out / 'model'}.")
+        raise InputError(
+            f"expected a new folder or an unfinished run; the one in {out} is finished: see {out / 'model'}. "
+            "Name another --out."
+        )
     for name, value in _made_from(config, data, base).items():
         if held[name] != value:
             raise InputError(
@@ -550,24 +548,23 @@ def fit(run: TrainingRun, out: Path, every_minutes: float) -> None:
 def run_training(
     options: RunOptions, config: FitConfig, data: Path, prepared: Callable[[int | None], TrainingRun], every: int = 50
 ) -> None:
-    """Train: start a new run, or resume one.
+    """Train: start a new run, or continue the unfinished one in the folder.
 
     Args:
-        options: Where to write, and whether to resume.
+        options: Where to write.
         config: The run's settings.
         data: The file with the pairs.
         prepared: Makes the run; called with the length of the run to resume, or None.
         every: Steps between log lines.
 
     Raises:
-        InputError: The folder already holds a run, or not the one to resume.
+        InputError: The folder holds a finished run, or one with other settings.
     """
     out = options.out
     with only_one(out, ".lock", doing="trains in", other="run"):
-        if not options.resume and (out / "manifest.json").exists():
-            raise InputError(f"expected a new folder; {out} holds a run. Add --resume, or name another --out.")
-        run = prepared(read_manifest(out, config, data, options.base) if options.resume else None)
-        if not options.resume:
+        is_begun = (out / NAME).exists()
+        run = prepared(read_manifest(out, config, data, options.base) if is_begun else None)
+        if not is_begun:
             begin_manifest(options, config, data, run)
         run.progress = FitProgress(out / "log.jsonl", run.examples, every)
         fit(run, out, options.checkpoint_minutes)
@@ -580,7 +577,7 @@ def train_verifier(data: Path, options: RunOptions, config: FitConfig) -> None:
     Raises:
         InputError: An input cannot be used, or the folder holds another run.
     """
-    lengths = {"--examples": options.examples, "--epochs": options.epochs, "--minutes": options.minutes}
+    lengths = {"examples": options.examples, "epochs": options.epochs, "minutes": options.minutes}
     given = [name for name, value in lengths.items() if value is not None]
     if len(given) > 1:
         raise InputError(f"expected one length of the run; found {' and '.join(given)}. Give only one.")

@@ -27,8 +27,9 @@ from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.formats import AnswerToCheck
+from vericite.lab.train.configs import LoraConfig
 from vericite.lab.train.examples import AttributionExample, ExampleSource, file_hash, read_examples, refuse_shared
-from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
+from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
 
@@ -207,7 +208,7 @@ def _asked(run: InlineRun, config: LoraConfig, data: Sequence[AttributionExample
     if run.new_tokens >= config.max_tokens:
         raise InputError(
             f"expected an answer shorter than max_tokens ({config.max_tokens}), which prompt and answer share; found "
-            f"{run.new_tokens}. Lower --new-tokens, or raise max_tokens in the config."
+            f"{run.new_tokens}. Lower new_tokens, or raise max_tokens."
         )
     read = [example for example in read_examples([run.ask]) if example.question]
     if not read:

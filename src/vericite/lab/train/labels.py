@@ -17,13 +17,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from pydantic import Field
 from torch import Tensor, nn
 
 from vericite.attribution.decoder import (
@@ -43,8 +42,9 @@ from vericite.lab.assess.checkpoint import CARD as COMPLETENESS
 from vericite.lab.assess.checkpoint import CompletenessCard, decoder_ids
 from vericite.lab.assess.completeness import AnswerSentence, asked_hash
 from vericite.lab.assess.correctness import WindowExample
+from vericite.lab.train.configs import ADAPTER_RATE, LabelConfig, LoraConfig
 from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
-from vericite.lab.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
+from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
 from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config
@@ -212,33 +212,6 @@ def counted(module: nn.Module) -> dict[str, int]:
         "trained": sum(parameter.numel() for parameter in trained(module).values()),
         "all": sum(parameter.numel() for parameter in module.parameters()),
     }
-
-
-WHOLE_RATE = 5e-5
-ADAPTER_RATE = 2e-4
-
-
-class LabelConfig(LoraConfig):
-    """Settings of a run. Rank, alpha and targets only matter for adapters.
-
-    Attributes:
-        learning_rate: Default: 5e-5 for a whole encoder, 2e-4 for an adapter.
-        dropout: Dropout of everything that is trained.
-        balanced: Whether all labels have the same weight in total.
-        precision: ``bf16`` computes layers in 16 bits, and keeps a decoder under an adapter in 16 bits.
-        dev_share: Share of the groups that is held out to choose the epoch.
-    """
-
-    epochs: int = Field(default=5, ge=1)
-    batch: int = Field(default=16, ge=1)
-    at_once: int = Field(default=16, ge=1)
-    learning_rate: float = Field(default=WHOLE_RATE, gt=0)
-    patience: int = Field(default=2, ge=1)
-    max_tokens: int = Field(default=256, ge=16)
-    checkpoint_steps: int = Field(default=200, ge=1)
-    balanced: bool = True
-    precision: Literal["fp32", "bf16"] = "bf16"
-    dev_share: float = Field(default=0.2, gt=0, lt=1)
 
 
 @dataclass(frozen=True)
@@ -442,7 +415,7 @@ def train_completeness(
     config: LabelConfig,
     report: Callable[[int, float], None],
 ) -> dict[str, Any]:
-    """Train as ``train_labels``, and write the card that ``--completeness OUT`` reads."""
+    """Train as ``train_labels``, and write the card that the setting ``completeness`` of `bioace score` reads."""
     facts = train_labels(run, config, report)
     counts: Counter[SentenceLabel] = Counter(label for _, label in examples)
     card = CompletenessCard(

@@ -16,11 +16,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
@@ -28,42 +27,9 @@ from torch.optim import AdamW
 
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
-from vericite.lab.train.examples import TrainConfig
+from vericite.lab.train.configs import LoraConfig
 
 CHECKPOINT = "checkpoint"
-
-
-class LoraConfig(TrainConfig):
-    """Settings of a run. The defaults are MultiAttr's (Patel et al. 2024, NAACL).
-
-    Attributes:
-        targets: Names of the layers that get an adapter; ``all-linear`` for all.
-        batch: Examples in an optimiser step.
-        at_once: Examples computed at once.
-        patience: Epochs without improvement on the development set after which training ends.
-        warmup: Share of the run in which the rate rises; it falls to 0 over the rest.
-        checkpoint_steps: Steps between checkpoints.
-        steps: Maximum number of steps. None: no limit.
-        precision: Precision of the frozen decoder; what is trained always has full precision. ``bf16`` halves the
-            memory, and is faster on processors that support it.
-    """
-
-    rank: int = Field(default=8, ge=1)
-    alpha: float = Field(default=32, gt=0)
-    dropout: float = Field(default=0.05, ge=0, lt=1)
-    targets: tuple[str, ...] | str = ("q_proj", "v_proj")
-    epochs: int = Field(default=3, ge=1)
-    batch: int = Field(default=64, ge=1)
-    at_once: int = Field(default=1, ge=1)
-    learning_rate: float = Field(default=2e-4, gt=0)
-    warmup: float = Field(default=0.06, ge=0, le=1)
-    patience: int = Field(default=1, ge=1)
-    max_tokens: int = Field(default=2048, ge=16)
-    checkpoint_steps: int = Field(default=10, ge=1)
-    steps: int | None = Field(default=None, ge=1)
-    threads: int = Field(default=2, ge=1)
-    precision: Literal["fp32", "bf16"] = "fp32"
-    seed: int = 0
 
 
 def seeded(seed: int, threads: int) -> None:
@@ -76,7 +42,7 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
     """Return the decoder with a new adapter that has no effect yet; everything else is frozen."""
     import peft
 
-    targets = config.targets if isinstance(config.targets, str) else list(config.targets)
+    targets = "all-linear" if config.targets == ("all-linear",) else list(config.targets)
     chosen = peft.LoraConfig(
         r=config.rank,
         lora_alpha=config.alpha,

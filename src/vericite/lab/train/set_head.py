@@ -15,14 +15,14 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from vericite.attribution.features import FEATURES, FeatureMaker
-from vericite.attribution.learned import HEAD, Head, Member, PairRule, chosen, logits_of, standardized
+from vericite.attribution.learned import HEAD, Head, Member, chosen, logits_of, standardized
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
-from vericite.lab.train.examples import AttributionExample, TrainConfig, file_hash, read_examples, refuse_shared
+from vericite.lab.train.configs import HeadConfig
+from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
 from vericite.records import Record, to_json
@@ -32,39 +32,6 @@ Floats = NDArray[np.float64]
 
 EXAMPLES_AT_ONCE = 32
 NUMBERS = "numbers.jsonl"
-
-
-class HeadConfig(TrainConfig):
-    """Settings of a head. The data come from the command line.
-
-    Attributes:
-        members: Number of networks whose outputs are averaged.
-        width: Number of hidden units.
-        epochs: Maximum epochs in each of the two stages.
-        patience: Epochs without improvement on the development set after which a stage ends.
-        decay: Weight decay.
-        dropout: Dropout of the features in training.
-        share: Share of the first stage's data, drawn by group.
-        then_share: Share of the second stage's data.
-        threshold: Minimum probability for citing a source. None: the best one on the development set.
-        pair: Rule for citing two sources, neither of which suffices. None: never.
-        seed: Seed of everything random.
-    """
-
-    members: int = Field(default=5, ge=1, le=50)
-    width: int = Field(default=16, ge=1, le=256)
-    epochs: int = Field(default=60, ge=1)
-    patience: int = Field(default=8, ge=1)
-    batch: int = Field(default=64, ge=1)
-    learning_rate: float = Field(default=3e-3, gt=0)
-    then_learning_rate: float = Field(default=1e-3, gt=0)
-    decay: float = Field(default=0.05, ge=0)
-    dropout: float = Field(default=0.1, ge=0, lt=1)
-    share: float = Field(default=1.0, ge=0, le=1)
-    then_share: float = Field(default=1.0, ge=0, le=1)
-    threshold: float | None = Field(default=None, ge=0, le=1)
-    pair: PairRule | None = None
-    seed: int = 0
 
 
 class Numbers(Record):
