@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import to_json
 
 from vericite.errors import InputError
@@ -19,6 +20,12 @@ CHANGEABLE = request_fields(Plan)
 
 MAX_ID, MAX_NAME, MAX_TITLE, MAX_QUESTION, MAX_ANSWER = 500, 200, 5_000, 4_000, 500_000
 """Maximum characters of each text. The total for all documents is a limit of the service."""
+
+
+class QuietSchema(GenerateJsonSchema):
+    """Does not warn about defaults that JSON cannot represent."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
 class SourceBody(Record):

@@ -18,7 +18,6 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
 from pydantic import ValidationError, WithJsonSchema
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,6 +30,7 @@ from vericite.serve.bodies import (
     AskBody,
     Checked,
     PlanBody,
+    QuietSchema,
     SearchBody,
     SearchFound,
     check_value_count,
@@ -50,13 +50,7 @@ _URI_PREFIX = "vericite://documents/"
 _MAX_LINKED = 2_000
 
 
-class _QuietSchema(GenerateJsonSchema):
-    """Does not warn about defaults that JSON cannot represent."""
-
-    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
-
-
-_Plan = Annotated[dict[str, dict[str, Any]], WithJsonSchema(PlanBody.model_json_schema(schema_generator=_QuietSchema))]
+_Plan = Annotated[dict[str, dict[str, Any]], WithJsonSchema(PlanBody.model_json_schema(schema_generator=QuietSchema))]
 """The settings that a request may change, with their schema; ``PlanBody`` checks them."""
 
 
@@ -254,7 +248,7 @@ def _tool(call: Callable[..., CallToolResult], result_type: type[Record]) -> Too
     """Make a tool whose result is a record."""
     tool = _StrictTool.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
     # Published but not checked again: records are already valid, and the check would refuse their tuples.
-    tool.fn_metadata.output_schema = result_type.model_json_schema(mode="serialization", schema_generator=_QuietSchema)
+    tool.fn_metadata.output_schema = result_type.model_json_schema(mode="serialization", schema_generator=QuietSchema)
     return tool
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from vericite.records import Record
-from vericite.serve.bodies import Begun
+from vericite.serve.bodies import Begun, QuietSchema
 
 _SHARED = ("components", "schemas")
 """Path of the shared schemas in the document."""
@@ -51,7 +51,8 @@ _DESCRIPTIONS = {200: "OK", 202: "Accepted", 204: "Deleted", 503: "Not ready"}
 
 def schema_of(kind: Any, mode: Any = "serialization") -> dict[str, Any]:
     """Return the JSON schema of a record type or a union of record types."""
-    return TypeAdapter(kind).json_schema(ref_template=f"#/{'/'.join(_SHARED)}/{{model}}", mode=mode)
+    template = f"#/{'/'.join(_SHARED)}/{{model}}"
+    return TypeAdapter(kind).json_schema(ref_template=template, mode=mode, schema_generator=QuietSchema)
 
 
 def operation(*replies: Reply, body: Any = None) -> dict[str, Any]:
