@@ -67,7 +67,7 @@ def expect_many(values: object, wanted: str) -> None:
     # Records are pydantic models, and iterating over one yields its fields.
     single = isinstance(values, str | bytes | Mapping) or hasattr(type(values), "model_fields")
     if single or not isinstance(values, Iterable):
-        raise InputError(f"expected {wanted}; found {values!r:.80}. Put a single one in a list")
+        raise InputError(f"expected {wanted}; found {values!r:.80}. Put a single value in a list")
 
 
 class RecordError(InputError):

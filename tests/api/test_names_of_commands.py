@@ -113,7 +113,7 @@ def test_a_store_is_opened(tmp_path: Path):
     ("call", "expected"),
     [
         (lambda: vericite.convert(3), "a list of answers"),  # pyright: ignore[reportArgumentType]
-        (lambda: vericite.convert({"id": "a", "answer": "Zinc helps."}), "Put a single one in a list"),
+        (lambda: vericite.convert({"id": "a", "answer": "Zinc helps."}), "Put a single value in a list"),
         (lambda: vericite.score(None), "a list of answers"),  # pyright: ignore[reportArgumentType]
         (lambda: vericite.read_dataset(Path("bioasq.json")), "bioasq:FILE"),  # pyright: ignore[reportArgumentType]
         (lambda: vericite.calibrate(ROOT / "examples/labels.jsonl", coverage=5), "a coverage between 0 and 1; found 5"),

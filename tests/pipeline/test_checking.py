@@ -99,7 +99,7 @@ BAD = {
     "a misspelt field": ([{"id": "a", "text": "x", "titel": "y"}], "Did you mean 'title'"),
     "fields without words": ([{"id": "a", "score": 0.3}], "documents.0.text"),
     "one id twice": ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "'a'"),
-    "one mapping, not in a list": ({"id": "a", "text": "x"}, "Put a single one in a list"),
+    "one mapping, not in a list": ({"id": "a", "text": "x"}, "Put a single value in a list"),
 }
 
 

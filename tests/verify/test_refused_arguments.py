@@ -105,7 +105,7 @@ def test_an_argument_of_another_type_is_refused_at_once(call: Any, told: str):
 @pytest.mark.parametrize("documents", ["Statins lower LDL.", DOCUMENTS[0], SOURCE])
 def test_a_document_in_no_list(documents: Any):
     for call in (vericite.check, vericite.ask):
-        with pytest.raises(InputError, match=r"expected a list of documents; found .* Put a single one in a list"):
+        with pytest.raises(InputError, match=r"expected a list of documents; found .* Put a single value in a list"):
             call(TEXT, documents)
 
 
@@ -133,7 +133,7 @@ def test_an_invalid_number_of_documents_is_refused(k: Any):
     ],
 )
 def test_a_single_one_where_many_are_asked_for(call: Any):
-    with pytest.raises(InputError, match="Put a single one in a list"):
+    with pytest.raises(InputError, match="Put a single value in a list"):
         call()
 
 

@@ -194,7 +194,7 @@ _FOUND_FOR_AN_ANSWER = 50
 
 
 def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordError]:
-    """Yield the answers, each with the documents that a store has on its sentences."""
+    """Yield the answers, each with the documents that a store finds for its sentences."""
     from vericite.corpus.store import open_store
     from vericite.errors import InputError, RecordError
     from vericite.formats import answers_in
@@ -217,7 +217,7 @@ def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordEr
 
 
 def _sourced_from(answer: Answer, store: Store) -> Answer:
-    """Return the answer with the store's documents on its sentences, the best of each sentence first."""
+    """Return the answer with the store's documents for its sentences, the best of each sentence first."""
     own = {document.id for document in answer.documents}
     found = [store.search(claim.text, _FOUND_FOR_A_SENTENCE) for claim in answer.claims if claim.text.strip()]
     ranked = [hits[place].document for place in range(_FOUND_FOR_A_SENTENCE) for hits in found if place < len(hits)]

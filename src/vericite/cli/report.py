@@ -116,7 +116,7 @@ def checked_systems(
 
 @contextmanager
 def _remark_if_stopped() -> Generator[None]:
-    """Tell the user on interruption that verdicts are not stored before the page is written."""
+    """On interruption, say that verdicts are not stored before the page is written."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):

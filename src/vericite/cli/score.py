@@ -64,7 +64,7 @@ SystemsArgument = Annotated[
 GroupsOption = Annotated[
     str | None,
     typer.Option(
-        help="Also show the scores for each type, or for each group in this field of the gold.", metavar="GROUP"
+        help="Also show separate scores for each value of this: type, or a group of the gold.", metavar="GROUP"
     ),
 ]
 

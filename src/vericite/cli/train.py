@@ -103,7 +103,7 @@ def attribution(
     dev: Annotated[
         Path, typer.Option(help="Development examples: they choose the epoch and the threshold.", metavar="FILE")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
     then: Annotated[
         list[Path] | None,
         typer.Option(help="Examples for a second stage, such as your own domain; repeatable.", metavar="FILE"),
@@ -156,7 +156,7 @@ def inline(
     base: Annotated[
         str, typer.Option(help="A decoder: a Hugging Face name, a folder or a GGUF file.", metavar="MODEL")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
     ask: Annotated[
         Path | None, typer.Option(help="Examples with questions to answer after training.", metavar="FILE")
     ] = None,
@@ -192,7 +192,7 @@ def attribution_data(
     data: Annotated[
         str, typer.Argument(help="A data set, such as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; an interrupted run continues there.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
     form: Annotated[
         Literal["long", "short", "sources"],
         typer.Option(

@@ -171,7 +171,7 @@ def _opened(partial: Path, mode: int | None) -> int:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
-        raise FileExistsError(EEXIST, f"{partial} is also a link, or not a regular file. Remove it")
+        raise FileExistsError(EEXIST, f"{partial} has other hard links, or is not a regular file. Remove it")
     return descriptor
 
 

@@ -57,7 +57,7 @@ def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | No
     Args:
         prompt: Sets the maximum number of sentences, how they cite, and the refusal.
         numbers: Numbers of the documents that may be cited.
-        final: The options of the final answer, one a line; None allows any words.
+        final: The options of the final answer, one per line; None allows any words.
     """
     # A model with less to say than the minimum would repeat itself, so there is no minimum.
     most = prompt.sentences[1] if prompt.sentences else _FREE_SENTENCES

@@ -74,7 +74,7 @@ class AskingGenerator(ABC):
     Args:
         llm: The model.
         prompt: The prompt.
-        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        demonstrations: Examples, or a selector that chooses them for each question; None shows the prompt's own.
         budget: Tokens of prompt and reply together. None: the model's own limit. A model file states it; a service
             names it when it refuses a longer request, and until then nothing is cut.
         seed: Seed for sampling, for services that support one.
@@ -338,7 +338,7 @@ class LanguageModelGenerator(AskingGenerator):
     Args:
         llm: The model.
         prompt: A name of ``PROMPTS``, a ``.toml`` file, or a prompt.
-        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        demonstrations: Examples, or a selector that chooses them for each question; None shows the prompt's own.
         grammar: Whether to force sentences that end in citations of existing documents. Needs llama.cpp.
         budget: Tokens of prompt and reply together. None: the model's own limit, see ``AskingGenerator``.
         seed: Seed for sampling, for services that support one.

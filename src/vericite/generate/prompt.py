@@ -131,7 +131,7 @@ class AnswerPrompt(Prompt):
         citing: Which sentences have to cite.
         sentences: Minimum and maximum number of sentences; None sets no limit.
         words: Maximum number of words.
-        citations: Maximum number of citations a sentence.
+        citations: Maximum number of citations per sentence.
         insufficient: Sentence that says that the sources do not answer; None if the prompt does not ask for one.
         options: Letters and answers of the final answer to a yes/no question: ``A``: ``yes``.
         final_answer: Whether the reply ends in ``FINAL ANSWER:``.

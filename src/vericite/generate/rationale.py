@@ -227,7 +227,7 @@ class RationaleGenerator(AskingGenerator):
     Args:
         llm: The model.
         prompt: A ``.toml`` file or a prompt whose reply is the JSON object defined here.
-        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        demonstrations: Examples, or a selector that chooses them for each question; None shows the prompt's own.
         budget: Tokens of prompt and reply together. None: the model's own limit, see ``AskingGenerator``.
         seed: Seed for sampling, for services that support one.
 

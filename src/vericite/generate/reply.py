@@ -145,7 +145,7 @@ def _answers(text: str, prompt: AnswerPrompt, documents: Sequence[Document]) -> 
 
 
 def _cut_to_limits(answer: Answer, prompt: AnswerPrompt, strict: bool) -> tuple[Answer, tuple[str, ...]]:
-    """Cut the answer to the prompt's words and its citations a sentence, and note what was removed."""
+    """Cut the answer to the prompt's limits of words and of citations per sentence, and note what was removed."""
     notes: list[str] = []
     text = answer.text
     if prompt.citations is not None:
@@ -291,7 +291,7 @@ def _cited_part(text: str) -> tuple[str, str]:
 
 
 def _fewer_citations(answer: Answer, most: int) -> tuple[str, int]:
-    """Return the text with at most this number of citations a sentence, and the number removed."""
+    """Return the text with at most this number of citations per sentence, and the number removed."""
     text, beyond = answer.text, 0
     for claim in reversed(answer.claims):
         allowed = {citation.marker for citation in claim.citations[:most]}

@@ -488,7 +488,7 @@ def _excerpt(document: Document, places: set[int]) -> Document:
 
 
 ENOUGH = ("best", "document", "missing")
-"""Features of all candidates together that tell whether they answer: the best sentence, the best document, and the
+"""Features of all candidates together that indicate whether they answer: the best sentence, the best document, and the
 share of the question's subjects missing from the document that has most of them."""
 
 
@@ -505,7 +505,7 @@ def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
 
 
 def enough_figures(odds: Floats, documents: Floats, missing: float) -> list[float]:
-    """Compute the features that tell whether the evidence answers.
+    """Compute the features that indicate whether the evidence answers.
 
     Args:
         odds: Log odds that each candidate answers.

@@ -336,7 +336,7 @@ async def ask_for(
 
 
 def schema_of(kind: type[BaseModel]) -> FrozenSchema:
-    """Return the JSON schema of a class, closed as strict services need it: all fields required, no others."""
+    """Return the JSON schema of a class, in the form that strict services require: all fields required, no others."""
     return FrozenSchema.of(cast(dict[str, Any], _closed(kind.model_json_schema())), _name(kind))
 
 

@@ -171,7 +171,7 @@ def _place(text: str, words: tuple[str, ...]) -> int:
 
 _GIVEN_UP_AFTER = 20
 _SILENT_ATTEMPTS = _SILENT_CALLS = 2
-"""Numbers of timeouts in vain: of one call, and of calls in a row. A hanging server is abandoned early."""
+"""Number of timeouts before giving up: of one call, and of calls in a row. A hanging server is abandoned early."""
 
 _PROBE_EVERY = 60.0
 """Seconds until one call may test whether a service that did not answer or refused is back."""

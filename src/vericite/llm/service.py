@@ -244,7 +244,7 @@ def response_format(request: ChatRequest) -> dict[str, Any] | None:
 
 
 def closed(schema: object) -> bool:
-    """Whether all objects of a schema require all their fields and allow no others, as strict services need it."""
+    """Whether all objects of a schema require all their fields and allow no others, as strict services require."""
     if isinstance(schema, list):
         return all(closed(part) for part in cast(list[object], schema))
     if not isinstance(schema, dict):

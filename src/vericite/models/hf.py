@@ -497,7 +497,7 @@ class Reader:
         return found
 
     def inputs(self, batch: Sequence[TokenizedInput]) -> dict[str, Any]:
-        """Return a batch as the model takes it."""
+        """Return a batch in the model's input format."""
         inputs = padded(batch, self._loaded)
         if not self._kinds:
             del inputs["token_type_ids"]

@@ -236,7 +236,7 @@ def _reasoned_verbatim(plan: AnswerPlan, model: LLM, questions: Sequence[Questio
     prompt = _with_temperature(plan, load_prompt(plan.prompt))
     if not isinstance(prompt, VerbatimAnswerPrompt):
         raise InputError(
-            f"expected --rationale, which has a prompt of its own, without --prompt, or a verbatim one; found "
+            f"expected --rationale without --prompt, or with a verbatim prompt; found "
             f"{plan.prompt!r}. Leave one of them out, or write verbatim = true."
         )
     shown = _demonstrations(plan, prompt, questions, problems)
@@ -364,7 +364,7 @@ def open_search(
 
 
 def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None) -> Search:
-    """Put the plan's reranking and rewriting behind the retriever."""
+    """Add the plan's reranking and rewriting to the retriever."""
     rewriter = _rewriter(plan, settings)
     reranker = load_reranker(plan.rerank)
     prior = PRIOR if plan.rerank == "bundled" else 0.0
@@ -395,7 +395,7 @@ def _oracle_search(
         if given := [name for name, is_given in idle.items() if is_given]:
             raise SettingsError(
                 f"expected no {', '.join(['{}'] * len(given))} with {{}} {{corpus}}, which does not search; "
-                "found some. Leave them out, or name the cell that they are for: {} CORPUS",
+                "found some. Leave them out, or name the standard cell that they belong to: {} CORPUS",
                 (*given, "search.corpus", "search.controlled"),
                 {"corpus": plan.corpus},
             )

@@ -1,6 +1,6 @@
-"""A run as a value: what is searched, who answers, how citations are judged, whom to ask and what to repair.
+"""A run as a value: what is searched, how questions are answered, how citations are judged, and what is repaired.
 
-A ``Plan`` holds all settings of a run as plain values. Each field states its help, its option and who may set it once:
+A ``Plan`` holds all settings of a run as plain values. Each field has its help, its option and its limits in one place:
 the command line, requests to the service, ``vericite settings`` and the documentation are generated from here. Files
 hold a plan (JSON, TOML or YAML), and ``vericite.pipeline.build`` makes the parts that it names. A plan never holds a
 key, and its paths are relative to the working folder.

@@ -70,7 +70,7 @@ EXPLICIT = 0.6
 implicit. Chosen, not fitted: there are no labels to fit it on."""
 
 UNDECIDED = "undecided"
-"""Stands in for a category that the judge cannot tell."""
+"""Used instead of a category that the judge cannot determine."""
 
 _PROMPT = read_prompt(Path(__file__).with_suffix(".toml"), Prompt)
 """Prompt for a rationale as a whole."""

@@ -20,7 +20,7 @@ RUNS, FAILED = "runs.jsonl", "failed.jsonl"
 
 
 class RunFolder:
-    """Runs with the same settings, one a line, and a manifest of their settings, cost and counts.
+    """Runs with the same settings, one per line, and a manifest of their settings, cost and counts.
 
     Args:
         folder: Where the runs are, or will be.

@@ -240,7 +240,7 @@ def _is_shouted(line: str) -> bool:
 
 
 def words_in(text: str) -> Counter[str]:
-    """Count the words of a text, for ``joined_lines`` to tell split words from hyphenated words."""
+    """Count the words of a text, for ``joined_lines`` to distinguish split words from hyphenated words."""
     return Counter(word.lower() for word in _WORD.findall(text))
 
 

@@ -62,7 +62,7 @@ class Readers(Protocol):
 
 
 def lines_of(task: Task) -> Iterator[bytes]:
-    """Yield a line for each item of a file that is not done. Runs in the reading process."""
+    """Yield a line for each item of a file that is not yet in the store. Runs in the reading process."""
     items = islice(_items_of(task.file), task.done, None)
     if not task.vectors:
         yield from map(line_of, items)

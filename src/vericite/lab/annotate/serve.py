@@ -48,7 +48,7 @@ class LabelFolder:
         wrong = [name for name in raters if not _NAME.fullmatch(name) or f"{name}.jsonl" == KEYS]
         if wrong or not raters or len(set(raters)) < len(raters):
             raise InputError(
-                "expected distinct names of annotators, of letters, digits, - and _; found "
+                "expected distinct names of annotators, made of letters, digits, - and _; found "
                 f"{', '.join(raters) or 'none'}"
             )
         self.units, self.scheme = units, scheme

@@ -94,7 +94,7 @@ def read_pairs(path: Path, exclude: Iterable[str] = ()) -> list[LabelledPair]:
 
 @dataclass(frozen=True)
 class EncodedPair:
-    """A pair as the model reads it, with what its loss needs."""
+    """A pair in the model's input format, with the values that its loss needs."""
 
     encoded: EncodedInput
     column: int

@@ -243,7 +243,7 @@ class LabelRun:
 
     Attributes:
         base: An encoder (a folder, or a name on huggingface.co); for an adapter a decoder, which may be a GGUF file.
-        labels: The labels to tell apart. A base's own head is kept if it has them all.
+        labels: The labels to distinguish. A base's own head is kept if it has them all.
         adapter: Train a decoder by LoRA.
     """
 

@@ -313,7 +313,7 @@ class LlmJudge:
         return _with_temperature(Judgement.certain(prompt.columns[label], label), found.completion)
 
     async def _as_it_stands(self, prompt: VerbatimJudgePrompt, pair: Pair) -> Judgement:
-        """Ask only once: a repair request would be another prompt."""
+        """Ask only once: a request to correct the reply would be a different prompt."""
         room = prompt.max_tokens or self.llm.settings.reply_tokens
         reply = await self.llm.complete(ChatRequest(prompt.messages(pair), room, prompt.temperature))
         if isinstance(reply, CallFailure):
