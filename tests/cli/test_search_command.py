@@ -106,7 +106,7 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ([QUESTION, "--set", "search.rerank=gbe"], "expected a reranker out of"),
         ([QUESTION, "--plan", "best"], "expected a search plan out of default"),
         ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
-        ([QUESTION, "--from", "2010"], "expected a store for conditions"),
+        ([QUESTION, "--from", "2010"], "expected a store with filters"),
         ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
         ([QUESTION, "--out", "nowhere/out.trec"], "Create the folder first"),
     ],

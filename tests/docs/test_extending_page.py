@@ -113,7 +113,7 @@ from dataclasses import dataclass
 
 from vericite.attribution.attributor import Attributor
 from vericite.attribution.registry import Kind
-from vericite.corpus.sources.files import SourceForm
+from vericite.corpus.sources.files import SourceFormat
 from vericite.datasets.entry import DataSet, each_row
 from vericite.evaluate.measures.measure import Measure
 from vericite.formats import Format
@@ -158,7 +158,7 @@ retriever = lambda text: boom
 answerer = lambda plan: Answerer()
 attributor = Kind("raises", lambda text, protocol, settings: Raising())
 answers = Format("raises", boom, lambda fields: "raising" in fields)
-documents = SourceForm("raises", late, lambda file: file.head.startswith(b"RAISING"))
+documents = SourceFormat("raises", late, lambda file: file.head.startswith(b"RAISING"))
 questions = DataSet("raising", "Raising", "none", ("questions",), "{}", "nowhere", "CC0", each_row(boom))
 """
 

@@ -15,7 +15,7 @@ from worked import REVIEW, TRIAL, is_reading, question_in, reasoner, yes_no
 
 from vericite.errors import InputError, LLMAccessError, Problems
 from vericite.generate.demonstrations import EvaluatedWriter, Pool, RationaleWriter, build_pool
-from vericite.generate.demonstrations.building import comes_to
+from vericite.generate.demonstrations.building import is_right_answer
 from vericite.generate.demonstrations.pool import attributed
 from vericite.generate.prompt import load_prompt
 from vericite.records import Document, Question
@@ -243,7 +243,7 @@ def test_another_question_of_the_same_id_is_refused(tmp_path):
     ],
 )
 def test_an_answer_is_right_by_its_label_or_by_a_name_of_every_item(answer, label, exact, right):
-    assert comes_to(answer, label, exact) is right
+    assert is_right_answer(answer, label, exact) is right
 
 
 def test_instructions_in_a_document_stay_between_its_tags(tmp_path, server, llm):

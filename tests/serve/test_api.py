@@ -95,7 +95,7 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         (
             "/v1/search",
             {"query": "a", "documents": [SOURCE], "plan": {"search": {"year_from": 2090}}},
-            "a store for conditions",
+            "a store with filters",
         ),
         ("/v1/check", {"answer": "A [1].", "documents": [SOURCE] * 2}, "different ids"),
         ("/v1/check", {"answer": "A [1].", "documents": [{**SOURCE, "id": str(n)} for n in range(201)]}, "at most 200"),

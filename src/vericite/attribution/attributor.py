@@ -142,8 +142,8 @@ class SentenceSources(Record):
 
     ``scores`` has a number for each document of the answer: a probability of support, or a random number
     (``random``). It is None if the source was not judged, its judgement failed, it contains the sentence word
-    for word, or the judge gives no scores. ``cited`` has the markers of the supporting or outstanding sources.
-    ``reasons`` say what failed, was abstained from or left out.
+    for word, or the judge gives no scores. ``cited`` has the markers of the sources that support it or stand out.
+    ``reasons`` explain failures, abstentions and omissions.
     """
 
     text: str

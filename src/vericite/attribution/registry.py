@@ -192,7 +192,7 @@ _OWN: dict[str, Kind] = {
     "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
 
-ATTRIBUTORS = Registry("way to attribute", _OWN, "vericite.attributors", Kind)
+ATTRIBUTORS = Registry("attribution method", _OWN, "vericite.attributors", Kind)
 """Attributors by name; another package may add a ``Kind``."""
 
 DEFAULT = "learned"

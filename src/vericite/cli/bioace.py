@@ -13,7 +13,7 @@ from vericite.cli.plans import ConfigOption, SetOption, settings_from
 from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, SystemsArgument, named_places
 from vericite.cli.terminal import ProgressLine
-from vericite.cli.train import steps_told, training_extra
+from vericite.cli.train import step_reporter, training_extra
 from vericite.errors import Problems
 
 bioace = typer.Typer(
@@ -176,7 +176,7 @@ def train_completeness(
                 labels = tuple(label for label in LABELS if label in present)
                 run = LabelRun(base, out, completeness_texts(examples), labels, adapter=decoder is not None)
                 with ProgressLine("training", "steps", None).running() as progress:
-                    facts = train_checkpoint(run, examples, settings.part(LabelConfig), steps_told(progress))
+                    facts = train_checkpoint(run, examples, settings.part(LabelConfig), step_reporter(progress))
             typer.echo(f"{_training_summary(facts)}\nwritten to {out}")
             return
         refuse_unwritable(out, "--out")
@@ -225,7 +225,7 @@ def train_correctness(
         present = {example.label for example in examples}
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
         with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_labels(run, settings, steps_told(progress))
+            facts = train_labels(run, settings, step_reporter(progress))
         typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as the judge hf:{out}")
 
 

@@ -183,7 +183,7 @@ def build(
         collected = collect_sources(sources, entrez, most, format)
         for line in collected.messages:
             note(line)
-        for line in collected.passed_over:
+        for line in collected.skipped_files:
             remark(line)
         meter = _Meter(collected)
         with _shown(meter) as progress, readers_of(plan.workers) as readers:

@@ -152,7 +152,7 @@ class ConvertSettings(Settings):
     )
 
 
-class WrittenForm(StrEnum):
+class OutputFormat(StrEnum):
     """Formats that can be written."""
 
     VERICITE = "vericite"
@@ -172,7 +172,7 @@ def convert(
             "`score --gold`."
         ),
     ],
-    to: Annotated[WrittenForm, typer.Option(help="The format to write.")],
+    to: Annotated[OutputFormat, typer.Option(help="The format to write.")],
     out: Annotated[Path | None, typer.Option(help="The file to write. Default: the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
     documents: DocumentsOption = None,
@@ -196,9 +196,9 @@ def convert(
     if settings.validate_only:
         asked.validate(to)
         return
-    if to is WrittenForm.CSV:
+    if to is OutputFormat.CSV:
         text = _table(file, problems)
-    elif to in (WrittenForm.AUTOJUDGE_NUGGETS, WrittenForm.GOLD):
+    elif to in (OutputFormat.AUTOJUDGE_NUGGETS, OutputFormat.GOLD):
         text = _gold(file, to, problems)
     else:
         answers = list(read_answers(file, format, documents, problems))
@@ -208,7 +208,7 @@ def convert(
         if written is not None:
             written.write([text])
         else:
-            (say if to is WrittenForm.CSV else say_json)(text.rstrip("\n"))
+            (say if to is OutputFormat.CSV else say_json)(text.rstrip("\n"))
     report(problems, code)
 
 
@@ -226,25 +226,25 @@ class _Run(NamedTuple):
         # Bad lines are left out.
         return {question.id for question in read_questions(self.topics, Problems())} if self.topics else set[str]()
 
-    def validate(self, to: WrittenForm) -> None:
+    def validate(self, to: OutputFormat) -> None:
         """List the run's violations of BioGen's rules; exit with 2 if there are any."""
         from vericite.errors import InputError
         from vericite.formats.convert import run_problems
 
-        if to is not WrittenForm.BIOGEN:
+        if to is not OutputFormat.BIOGEN:
             raise InputError(f"expected --to biogen with validate_only; found {to.value}. Only its rules are known.")
         report(list(run_problems(self.file, self.topic_ids)))
         say(f"{self.file}: no violations of the track's rules")
 
 
-def _gold(file: Path, to: WrittenForm, problems: Problems) -> str:
+def _gold(file: Path, to: OutputFormat, problems: Problems) -> str:
     from vericite.errors import InputError, RecordError
     from vericite.evaluate.systems import read_gold
     from vericite.formats.tracks import to_bank
     from vericite.records import to_json
 
     gold = read_gold(file, problems)
-    if to is WrittenForm.GOLD:
+    if to is OutputFormat.GOLD:
         return "".join(f"{to_json(record)}\n" for record in gold.values())
     lines: list[str] = []
     for record in gold.values():

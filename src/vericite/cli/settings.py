@@ -1,4 +1,4 @@
-"""``vericite settings``: all settings of a command, their values, and a file of them."""
+"""``vericite settings``: list all settings of a command with their values, or write them to a file."""
 
 from __future__ import annotations
 

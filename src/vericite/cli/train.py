@@ -135,7 +135,7 @@ def attribution(
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
             with ProgressLine("training", "steps", None).running() as progress:
-                reached = train_decoder(run, settings, steps_told(progress))
+                reached = train_decoder(run, settings, step_reporter(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
         return
     from vericite.lab.train.set_head import HeadRun, train_head
@@ -176,13 +176,13 @@ def inline(
 
         run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained)
         with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_inline(run, chosen.part(LoraConfig), steps_told(progress))
+            facts = train_inline(run, chosen.part(LoraConfig), step_reporter(progress))
     for fact, value in facts.items():
         typer.echo(f"{fact}: {value}")
     typer.echo(f"written to {out}")
 
 
-def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
+def step_reporter(progress: ProgressLine) -> Callable[[int, float], None]:
     """Return a callback that shows steps and losses on a progress line."""
     return lambda step, loss: progress.update(step, f"loss {loss:.3f}")
 

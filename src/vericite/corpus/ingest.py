@@ -16,7 +16,7 @@ from vericite.corpus.sources.registry import (
     READERS,
     SOURCES,
     DocumentFile,
-    PassedOver,
+    SkippedFile,
     documents_in,
     sources_in,
 )
@@ -61,13 +61,13 @@ class CollectedSources:
     Attributes:
         sources: The sources in reading order.
         sizes: Size in bytes of each source that is a file, by name; used to estimate progress.
-        passed_over: Files of a folder that hold no documents, with the reason.
+        skipped_files: Files of a folder that hold no documents, with the reason.
         messages: Lines to show to the user, such as how many articles a query found.
     """
 
     sources: tuple[Source, ...]
     sizes: dict[str, int]
-    passed_over: tuple[str, ...]
+    skipped_files: tuple[str, ...]
     messages: tuple[str, ...]
 
 
@@ -132,7 +132,7 @@ class _Collector:
 
     def take_place(self, place: Path, format: str) -> None:
         for file in sources_in(place) if format == AUTO else [_as_named(place, format)]:
-            if isinstance(file, PassedOver):
+            if isinstance(file, SkippedFile):
                 self._passed.append(str(file))
             elif file.format == PMIDS:
                 # The numbers may be private: only send them if the user said that they are PMIDs.

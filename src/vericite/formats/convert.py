@@ -157,7 +157,7 @@ def answers_as(
                 lines += [] if found else [_line(made)]
             return "".join(lines)
         case _:
-            raise UnknownNameError("form to write", form, ("vericite", "biogen", "autojudge", "alce"))
+            raise UnknownNameError("output format", form, ("vericite", "biogen", "autojudge", "alce"))
 
 
 def _line(record: dict[str, Any]) -> str:

@@ -377,9 +377,7 @@ def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None
 def _in_memory_search(documents: Sequence[Document], plan: SearchPlan) -> Retriever:
     """Return a retriever over documents in memory."""
     if plan.filters.predicate():
-        raise InputError(
-            "expected a store for conditions on documents; found documents in memory. Leave the conditions out"
-        )
+        raise InputError("expected a store with filters on documents; found documents in memory. Leave the filters out")
     return _in_memory(documents, plan.by)
 
 
@@ -478,7 +476,7 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Pro
     _warn_same_name(corpus)
     is_store = _is_store(corpus)
     if plan.filters.predicate() and not is_store:
-        raise InputError(f"expected a store for conditions on documents; found the corpus {corpus!r}")
+        raise InputError(f"expected a store with filters on documents; found the corpus {corpus!r}")
     if plan.cleaning != "stopwords" and corpus != "pubmed":
         raise SettingsError(
             "expected {} pubmed with {}; found the corpus {found!r}",

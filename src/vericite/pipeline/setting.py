@@ -311,7 +311,7 @@ def _texts(field: SettingField, text: str) -> list[str]:
             f"--set '{field.path}={_quoted(text)}'"
         )
     if not all(part.strip() for part in parts):
-        raise InputError(f"expected no empty value of {field.path}; found {text[:80]!r}")
+        raise InputError(f"expected no empty values in {field.path}; found {text[:80]!r}")
     return [part.strip() for part in parts]
 
 

@@ -314,7 +314,7 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
             with STANDARD_INPUT.opened() as stream:
                 yield stream
             return
-        with open_told(path) as file:
+        with open_or_wait(path) as file:
             expect_end(path, file)
             yield cast(BinaryIO, unpacked(file))
     except (OSError, ValueError) as error:
@@ -325,7 +325,7 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
 
 
-def open_told(path: Path) -> BinaryIO:
+def open_or_wait(path: Path) -> BinaryIO:
     """Open a file for reading. If it is a named pipe without a writer, say so and wait.
 
     Raises:
@@ -335,12 +335,12 @@ def open_told(path: Path) -> BinaryIO:
         return path.open("rb")
     # A plain open would wait silently for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    tell_waiting(descriptor, str(path), "Write to it")
+    report_waiting(descriptor, str(path), "Write to it")
     os.set_blocking(descriptor, True)
     return open(descriptor, "rb")
 
 
-def tell_waiting(descriptor: int, name: str, advice: str) -> None:
+def report_waiting(descriptor: int, name: str, advice: str) -> None:
     """Wait for the first byte of a pipe or terminal; after a while, say so."""
     try:
         poll = select.poll()
@@ -421,7 +421,7 @@ class _StandardInput:
             self._kept.close()
         self._source, self._kept = sys.stdin.buffer, None
         with suppress(OSError, ValueError):  # In tests, the input is not a file.
-            tell_waiting(sys.stdin.buffer.fileno(), "the standard input", "Type or pipe the records")
+            report_waiting(sys.stdin.buffer.fileno(), "the standard input", "Type or pipe the records")
         raw = cast(RawIOBase, sys.stdin.buffer)
         self._raw = cast("BufferedReader[Any]", raw) if isinstance(raw, BufferedReader) else BufferedReader(raw)
         self._stream = unpacked(cast(BinaryIO, self._raw))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vericite.corpus.sources.registry import UnknownForm, documents_in
+from vericite.corpus.sources.registry import UnknownFormat, documents_in
 from vericite.errors import InputError, MissingExtraError, RecordError
 from vericite.records import Document, to_json
 
@@ -35,7 +35,7 @@ def main() -> None:
                 _print_line(PROBLEM, str(item))
     except MissingExtraError as error:
         _print_line(ABSENT, [error.extra, error.purpose])
-    except UnknownForm as error:
+    except UnknownFormat as error:
         _print_line(ERROR, error.without_options)
     except InputError as error:
         _print_line(ERROR, str(error))

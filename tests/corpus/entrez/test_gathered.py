@@ -42,7 +42,7 @@ def test_a_file_of_numbers_is_not_taken_for_pmids_unless_it_is_named_so(client, 
     (tmp_path / "own.txt").write_text("Words of our own.")
     collected = collect_sources([tmp_path], client())
     assert [Path(source.name).name for source in collected.sources] == ["own.txt"]
-    assert f"name it pmids:{tmp_path / 'room.csv'}" in collected.passed_over[0]
+    assert f"name it pmids:{tmp_path / 'room.csv'}" in collected.skipped_files[0]
     with pytest.raises(InputError, match=f"name it pmids:{tmp_path / 'room.csv'}"):
         collect_sources([tmp_path / "room.csv"], client())
     assert server.tools == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vericite.corpus.sources import docx as docx_source
-from vericite.corpus.sources.registry import documents_in, form_of
+from vericite.corpus.sources.registry import documents_in, format_of
 from vericite.errors import InputError
 from vericite.records import Document
 
@@ -39,7 +39,7 @@ def p(text: str, style: str = "", runs: str = "") -> str:
 
 def read(tmp_path: Path, content: bytes, name: str = "a.docx") -> Document:
     (tmp_path / name).write_bytes(content)
-    assert form_of(tmp_path / name) == "docx"
+    assert format_of(tmp_path / name) == "docx"
     [document] = documents_in(tmp_path / name)
     assert isinstance(document, Document)
     return document
@@ -109,7 +109,7 @@ def test_reading_ends_at_the_most_characters(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "a.docx").write_bytes(docx(p("Ten words.") * 1000))
     looks: list[int] = []
     with pytest.raises(InputError, match="at most 100 characters"):
-        list(documents_in(tmp_path / "a.docx", look=lambda: looks.append(1)))
+        list(documents_in(tmp_path / "a.docx", check_cancelled=lambda: looks.append(1)))
     assert len(looks) < 30
 
 

@@ -472,7 +472,7 @@ def test_reading_ends_when_it_is_cancelled(tmp_path: Path):
     path = tmp_path / "a.pdf"
     path.write_bytes(one_column(30).content)
     with pytest.raises(LeftError):
-        list(documents_in(path, look=leave))
+        list(documents_in(path, check_cancelled=leave))
     assert looked == 6
 
 

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from vericite.corpus.ingest import collect_sources
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
-from vericite.corpus.sources.registry import PMIDS, SOURCES, DocumentFile, PassedOver, documents_in, form_of, sources_in
+from vericite.corpus.sources.registry import (
+    PMIDS,
+    SOURCES,
+    DocumentFile,
+    SkippedFile,
+    documents_in,
+    format_of,
+    sources_in,
+)
 from vericite.corpus.sources.rows import pmids_in
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
@@ -49,7 +57,7 @@ def test_every_form_is_told_by_its_beginning_whatever_the_file_is_called(tmp_pat
     told: list[str] = []
     [document] = documents_in(path, on_format=told.append)
     assert isinstance(document, Document)
-    assert told == [form_of(path)] == [format]
+    assert told == [format_of(path)] == [format]
     assert document.text == "Words."
     assert list(documents_in(path, format)) == [document]
 
@@ -112,7 +120,7 @@ def test_a_file_of_unknown_format_is_described(tmp_path: Path, name: str, conten
     with pytest.raises(InputError, match=told):
         list(documents_in(path))
     with pytest.raises(InputError, match=told):
-        form_of(path)
+        format_of(path)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "ris", "nbib", "pubmed", "jats", "text"])
@@ -225,7 +233,7 @@ def test_a_folder_is_its_files_in_order_with_their_forms(tmp_path: Path):
         ("c/list.txt", PMIDS),
     ]
     assert [item.name.rpartition("-")[0] for item in read] == ["a", "one", "two", "two", "list"]
-    assert [str(item) for item in found if isinstance(item, PassedOver)] == [
+    assert [str(item) for item in found if isinstance(item, SkippedFile)] == [
         "c/empty.txt: no documents (empty)",
         "c/picture.png: no documents (binary)",
     ]
@@ -325,7 +333,7 @@ def test_a_list_of_pmids_is_recognised(tmp_path: Path, content, pmids):
     path = write(tmp_path / "list.txt", content)
     assert pmids_in(path) == pmids
     if pmids and "Title" not in content:
-        assert form_of(path) == PMIDS
+        assert format_of(path) == PMIDS
         with pytest.raises(InputError, match="a list of PMIDs"):
             list(documents_in(path))
 

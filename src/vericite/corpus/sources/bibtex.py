@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 from vericite.corpus.sources.entry import DocumentEntry, linked_pmid
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat
 from vericite.errors import RecordError
 from vericite.records import Document
 
@@ -197,7 +197,7 @@ def _matches(file: SourceFile) -> bool:
     return file.suffix in _SUFFIXES
 
 
-BIBTEX = SourceForm(
+BIBTEX = SourceFormat(
     "BibTeX (.bib): entries such as '@article{key, title = {...}, abstract = {...}}'",
     _read,
     _matches,

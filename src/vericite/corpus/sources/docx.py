@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.sources.entry import plain, without_controls
-from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceFormat
 from vericite.corpus.sources.texts import Block, Heading, sections_of
 from vericite.errors import InputError
 from vericite.records import Document
@@ -40,7 +40,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     blocks: list[Block] = []
     left = MOST_CHARACTERS
     for block in _blocks(body, levels):
-        file.look()
+        file.check_cancelled()
         left -= len(block.title if isinstance(block, Heading) else block)
         if left < 0:
             limit = f"at most {MOST_CHARACTERS:,} characters"
@@ -124,7 +124,7 @@ def _blocks(elements: Iterable[_Element], levels: dict[str, int]) -> Iterator[Bl
 
 
 def _read_of(element: _Element) -> Iterable[_Element]:
-    """Return the children to read: only the first of several alternatives, because they say the same."""
+    """Return the children to read; of alternatives with the same content, only the first."""
     if element.tag == _ALTERNATIVES:
         return list(element)[:1]
     return (child for child in element if child.tag not in _LEFT_OUT)
@@ -186,4 +186,4 @@ def _matches(file: SourceFile) -> bool:
     return file.head.startswith(b"PK\x03\x04") and (file.suffix in _SUFFIXES or b"word/" in file.head)
 
 
-DOCX = SourceForm("a Word document (.docx), one document", _read, _matches, suffixes=_SUFFIXES)
+DOCX = SourceFormat("a Word document (.docx), one document", _read, _matches, suffixes=_SUFFIXES)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.sources.entry import DocumentEntry, linked_pmid, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, root_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, root_of
 from vericite.corpus.sources.tagged import TaggedRecord, tagged_records
 from vericite.errors import RecordError
 
@@ -54,7 +54,7 @@ def _tagged_entry(record: TaggedRecord) -> DocumentEntry:
     )
 
 
-ENW = SourceForm(
+ENW = SourceFormat(
     "EndNote's tagged lines (.enw): records that begin with '%0 Journal Article'",
     _read_tagged,
     lambda file: file.suffix == ".enw" or bool(_BEGINS.match(file.opening)),
@@ -111,7 +111,7 @@ def _xml_entry(record: _Element) -> DocumentEntry:
     )
 
 
-ENDNOTE_XML = SourceForm(
+ENDNOTE_XML = SourceFormat(
     "EndNote's XML: <xml><records><record>",
     _read_xml,
     lambda file: root_of(file.opening) == "xml" and "<record" in file.opening,

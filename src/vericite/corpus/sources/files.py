@@ -17,7 +17,7 @@ from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.pubmed.read import ByteStream
 from vericite.errors import InputError, RecordError
 from vericite.records import STANDARD_INPUT, STDIN, Document
-from vericite.records.base import expect_end, open_told
+from vericite.records.base import expect_end, open_or_wait
 
 MOST_CHARACTERS = 10_000_000
 """Maximum characters of a document that is converted from Word, PDF and the like."""
@@ -47,15 +47,15 @@ class SourceFile:
         name: Base of the ids of documents without an id of their own.
         head: The first bytes, unpacked.
         stream: All bytes, unpacked. If the file is truncated, reading raises ``OSError`` after the last byte.
-            Reading also calls ``look``.
-        look: Checks for cancellation: raises if the file is no longer wanted. Long computations should call it.
+            Reading also calls ``check_cancelled``.
+        check_cancelled: Raises if the file is no longer wanted. Long computations should call it.
     """
 
     path: Path
     name: str
     head: bytes
     stream: BinaryIO
-    look: Callable[[], None]
+    check_cancelled: Callable[[], None]
 
     @property
     def suffix(self) -> str:
@@ -179,32 +179,34 @@ def written(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, name: str | None = None, look: Callable[[], None] = lambda: None) -> Generator[SourceFile]:
+def opened(
+    path: Path, name: str | None = None, check_cancelled: Callable[[], None] = lambda: None
+) -> Generator[SourceFile]:
     """Open a file; a gzip file is unpacked.
 
     Args:
         path: The file; ``-`` is the standard input.
         name: Base of the ids of documents without an id of their own. Default: the file's name.
-        look: Called repeatedly during reading; an exception that it raises stops the reading.
+        check_cancelled: Called repeatedly during reading; an exception that it raises stops the reading.
 
     Raises:
         InputError: The file cannot be read.
     """
     try:
         # The standard input is saved, because a file is inspected before it is read.
-        file = open_told(STANDARD_INPUT.keep() if path == STDIN else path)
+        file = open_or_wait(STANDARD_INPUT.keep() if path == STDIN else path)
     except (OSError, ValueError) as error:
         # ValueError: a path with a zero byte in it.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
     with file:
         expect_end(path, file)
-        stream = _Stream(file, look)
+        stream = _Stream(file, check_cancelled)
         try:
             head = stream.opening(_LOOKED_AT)
         except OSError as error:
             raise InputError(f"expected a readable file; found {path}: {error}") from None
-        yield SourceFile(path, name or stem_of(path) or path.name, head, cast(BinaryIO, stream), look)
+        yield SourceFile(path, name or stem_of(path) or path.name, head, cast(BinaryIO, stream), check_cancelled)
 
 
 def _unpacked(name: str) -> str:
@@ -214,8 +216,8 @@ def _unpacked(name: str) -> str:
 class _Stream(io.RawIOBase):
     """The unpacked bytes of a file; if it is truncated, an ``OSError`` after the last byte."""
 
-    def __init__(self, file: BinaryIO, look: Callable[[], None]) -> None:
-        self._look = look
+    def __init__(self, file: BinaryIO, check_cancelled: Callable[[], None]) -> None:
+        self._check_cancelled = check_cancelled
         self._bytes = ByteStream(file)
         self._chunks = iter(self._bytes)
         self._buffer = memoryview(b"")
@@ -239,7 +241,7 @@ class _Stream(io.RawIOBase):
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         while not self._buffer:
-            self._look()
+            self._check_cancelled()
             chunk = next(self._chunks, None)
             if chunk is None:
                 self._check()
@@ -263,7 +265,7 @@ Numbered = tuple[int, Item]
 
 
 @dataclass(frozen=True, slots=True)
-class SourceForm:
+class SourceFormat:
     """A file format for documents.
 
     Attributes:

@@ -11,7 +11,7 @@ from vericite.corpus.pubmed import Retraction
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.pubmed.text import UndefinedEntityError, iso_date, plain_text
 from vericite.corpus.sources.entry import DocumentEntry, abstract_sections, initials, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, root_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, root_of
 from vericite.corpus.sources.texts import Block, Heading, sections_of
 from vericite.errors import RecordError
 from vericite.records import Document
@@ -73,7 +73,7 @@ def _matches(file: SourceFile) -> bool:
     return root_of(file.opening) in _ROOTS or file.suffix == ".nxml"
 
 
-JATS = SourceForm(
+JATS = SourceFormat(
     "articles in JATS XML, PubMed Central's format (.nxml, .xml)",
     _read,
     _matches,

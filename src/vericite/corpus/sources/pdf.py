@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from vericite.corpus.sources import pdf_process
-from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceFormat
 from vericite.corpus.sources.pdf_lines import MARKS, PAGE_MARK, Line, lines_of
 from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
 from vericite.errors import InputError, MissingExtraError, RecordError
@@ -53,11 +53,11 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     pages = _pages_of(file)
     if not any(pages.lines):
         raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
-    file.look()
+    file.check_cancelled()
     lines = _without_margins(pages.lines)
-    file.look()
+    file.check_cancelled()
     paragraphs = _paragraphs(lines)
-    file.look()
+    file.check_cancelled()
     title = _own_title(paragraphs, pages.title)
     yield 1, _document(file.name, title, paragraphs, len(pages.lines))
     for number, problem in pages.broken.items():
@@ -134,7 +134,7 @@ def _awaited(process: subprocess.Popen[bytes], file: SourceFile, deadline: float
 
 
 def _check(file: SourceFile, deadline: float) -> None:
-    file.look()
+    file.check_cancelled()
     if time.monotonic() > deadline:
         raise InputError(f"expected a PDF that can be read within {SECONDS} s; {file.path} takes longer. Split it")
 
@@ -424,4 +424,4 @@ def _matches(file: SourceFile) -> bool:
     return file.head.lstrip()[:5] == b"%PDF-"
 
 
-PDF = SourceForm("a PDF with text, one document", _read, _matches, suffixes=(".pdf",))
+PDF = SourceFormat("a PDF with text, one document", _read, _matches, suffixes=(".pdf",))

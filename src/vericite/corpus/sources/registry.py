@@ -11,7 +11,7 @@ from vericite.corpus.pubmed import PubMedRecord
 from vericite.corpus.sources.bibtex import BIBTEX
 from vericite.corpus.sources.docx import DOCX
 from vericite.corpus.sources.endnote import ENDNOTE_XML, ENW
-from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceForm, name_of, opened, root_of
+from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceFormat, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
 from vericite.corpus.sources.pdf import PDF
 from vericite.corpus.sources.rows import CSV, JSON_LINES, TSV, lists_pmids
@@ -42,7 +42,7 @@ def _matches(file: SourceFile) -> bool:
     return root_of(file.opening) in _ROOTS
 
 
-PUBMED = SourceForm(
+PUBMED = SourceFormat(
     "PubMed's XML: a baseline or update file, or what efetch replies",
     _read,
     _matches,
@@ -55,9 +55,9 @@ PUBMED = SourceForm(
 
 AUTO = "auto"
 PMIDS = "pmids"
-"""Format name that ``form_of`` returns for a list of PMIDs, which holds no documents."""
+"""Format name that ``format_of`` returns for a list of PMIDs, which holds no documents."""
 
-_OWN: dict[str, SourceForm] = {
+_OWN: dict[str, SourceFormat] = {
     # First, because these are binary.
     "pdf": PDF,
     "docx": DOCX,
@@ -78,8 +78,8 @@ _OWN: dict[str, SourceForm] = {
 
 _ANY_TEXT = ("markdown", "text")
 
-SOURCES = Registry("form of documents", _OWN, "vericite.document_sources", SourceForm, last=_ANY_TEXT)
-"""Document formats, in the order in which ``auto`` tries them. Other packages may add a ``SourceForm``."""
+SOURCES = Registry("document format", _OWN, "vericite.document_sources", SourceFormat, last=_ANY_TEXT)
+"""Document formats, in the order in which ``auto`` tries them. Other packages may add a ``SourceFormat``."""
 
 READERS = 5
 """Version of the readers. Raise it when a reader's output changes, so that stores read their files again."""
@@ -93,7 +93,7 @@ def documents_in(
     on_format: Callable[[str], None] | None = None,
     name: str | None = None,
     abstracts: bool = False,
-    look: Callable[[], None] = lambda: None,
+    check_cancelled: Callable[[], None] = lambda: None,
 ) -> Iterator[Item]:
     """Yield the items of a file, and an error for each record that cannot be used.
 
@@ -106,7 +106,8 @@ def documents_in(
         on_format: Called with the format that ``auto`` detected.
         name: Base of the ids of documents without an id. Default: the file's name without its suffix.
         abstracts: Read only the abstracts of full-text articles.
-        look: Called repeatedly during reading, also within a document; an exception that it raises stops the reading.
+        check_cancelled: Called repeatedly during reading, also within a document; an exception that it raises stops
+            the reading.
 
     Raises:
         InputError: The file cannot be read, is empty, has an unknown format, or holds no documents; or ``abstracts``
@@ -114,10 +115,10 @@ def documents_in(
     """
     if format != AUTO and format not in SOURCES:
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
-    return _documents(path, format, on_format, name, abstracts, look)
+    return _documents(path, format, on_format, name, abstracts, check_cancelled)
 
 
-def form_of(path: Path) -> str:
+def format_of(path: Path) -> str:
     """Detect the format of a file: a name in ``SOURCES``, or ``pmids``.
 
     Raises:
@@ -127,7 +128,7 @@ def form_of(path: Path) -> str:
         return _recognised(file)
 
 
-def form_in_folder(path: Path) -> tuple[str | None, str]:
+def format_in_folder(path: Path) -> tuple[str | None, str]:
     """Detect the format of a file found in a folder, or return None and a short reason why it is skipped.
 
     A text file counts only with a suffix, because ``LICENSE`` and ``Makefile`` are text files too.
@@ -153,9 +154,9 @@ def _documents(
     on_format: Callable[[str], None] | None,
     name: str | None,
     abstracts: bool,
-    look: Callable[[], None],
+    check_cancelled: Callable[[], None],
 ) -> Iterator[Item]:
-    with opened(path, name, look) as file:
+    with opened(path, name, check_cancelled) as file:
         chosen = _recognised(file) if format == AUTO else format
         if file.is_empty:
             raise InputError(f"expected {SOURCES[chosen].summary}; found {path}, which is empty")
@@ -224,7 +225,7 @@ def _recognised(file: SourceFile) -> str:
     for name, form in SOURCES.usable():
         if form.matches(file):
             return name
-    raise UnknownForm(f"expected a file of documents; found {file.path}, {_kind_of(file)}")
+    raise UnknownFormat(f"expected a file of documents; found {file.path}, {_kind_of(file)}")
 
 
 def _kind_of(file: SourceFile) -> str:
@@ -235,7 +236,7 @@ def _kind_of(file: SourceFile) -> str:
     return f"of an unknown format, with the suffix {file.suffix!r}"
 
 
-class UnknownForm(InputError):
+class UnknownFormat(InputError):
     """A file has no known document format.
 
     Attributes:
@@ -268,7 +269,7 @@ class DocumentFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class SkippedFile:
     """A file of a folder that is not read.
 
     Attributes:
@@ -284,7 +285,7 @@ class PassedOver:
         return f"{self.path}: no documents ({self.reason})"
 
 
-def sources_in(path: Path) -> Iterator[DocumentFile | PassedOver]:
+def sources_in(path: Path) -> Iterator[DocumentFile | SkippedFile]:
     """Yield the files of a folder and its subfolders, sorted by path; for a file, yield only that file.
 
     Hidden files and folders, links to folders, and links to files outside the folder are skipped.
@@ -293,7 +294,7 @@ def sources_in(path: Path) -> Iterator[DocumentFile | PassedOver]:
         InputError: The file or folder does not exist, or the folder has no files.
     """
     if not path.is_dir():
-        yield DocumentFile(path, form_of(path), name_of(path))
+        yield DocumentFile(path, format_of(path), name_of(path))
         return
     files = sorted(_files(path))
     if not files:
@@ -301,14 +302,14 @@ def sources_in(path: Path) -> Iterator[DocumentFile | PassedOver]:
     inside = path.resolve()
     for file in files:
         form, reason = _form(file, inside)
-        yield DocumentFile(file, form, name_of(file)) if form else PassedOver(file.relative_to(path), reason)
+        yield DocumentFile(file, form, name_of(file)) if form else SkippedFile(file.relative_to(path), reason)
 
 
 def _form(file: Path, folder: Path) -> tuple[str | None, str]:
     if not file.resolve().is_relative_to(folder):
         return None, "a link that leads out of the folder"
     try:
-        return form_in_folder(file)
+        return format_in_folder(file)
     except InputError as error:
         return None, str(error).rpartition(": ")[2]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, opened, undecoded
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, opened, undecoded
 from vericite.errors import InputError, RecordError
 from vericite.formats.delimited import TableRow, repeated, rows, several_columns
 from vericite.formats.files import OF_A_LINE, fields_of, json_fault
@@ -171,7 +171,7 @@ def _is_json_file(file: SourceFile) -> bool:
     return opening.startswith("{") or listed or file.suffix in _JSON_SUFFIXES
 
 
-JSON_LINES = SourceForm(
+JSON_LINES = SourceFormat(
     'documents in JSON, one per line: {"id": ..., "text": ..., "title": ...}, a VeriCite document, '
     '{"pmid", "title", "abstract"} or a MedRAG chunk {"id", "title", "content"}',
     _read_json,
@@ -208,7 +208,7 @@ def _known(header: Sequence[str]) -> int:
     return len({field for name in whole if (field := field_of(name))})
 
 
-def _reader(delimiter: str | None) -> SourceForm:
+def _reader(delimiter: str | None) -> SourceFormat:
     name, suffixes = ("TSV", (".tsv", ".tab")) if delimiter else ("CSV", (".csv",))
 
     def read(file: SourceFile) -> Iterator[Numbered]:
@@ -223,7 +223,7 @@ def _reader(delimiter: str | None) -> SourceForm:
     summary = (
         f"a table ({name}) with column names in the first row: id or PMID, title, abstract or text, journal, year ..."
     )
-    return SourceForm(summary, read, matches, suffixes=suffixes, record_mark=b"\n")
+    return SourceFormat(summary, read, matches, suffixes=suffixes, record_mark=b"\n")
 
 
 def _read_table(file: SourceFile, delimiter: str) -> Iterator[Numbered]:

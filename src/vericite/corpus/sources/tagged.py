@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from vericite.corpus.pubmed import Retraction
 from vericite.corpus.sources.entry import DocumentEntry, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, undecoded
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, undecoded
 from vericite.errors import RecordError
 
 _SHOWN = 60
@@ -145,7 +145,7 @@ def _matches(file: SourceFile) -> bool:
     return bool(_BEGINS.search(file.opening))
 
 
-NBIB = SourceForm(
+NBIB = SourceFormat(
     "PubMed's MEDLINE display (.nbib): lines such as 'PMID- 123' and 'AB  - ...'",
     _read,
     _matches,
@@ -248,7 +248,7 @@ def _matches_ris(file: SourceFile) -> bool:
     return bool(_RIS_BEGINS.search(file.opening))
 
 
-RIS = SourceForm(
+RIS = SourceFormat(
     "RIS (.ris): records that begin with 'TY  - ' and end with 'ER  - '",
     _read_ris,
     _matches_ris,

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vericite.corpus.sources.entry import entry_of, plain, without_controls
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat
 from vericite.errors import InputError
 from vericite.records import Document, Section
 
@@ -296,7 +296,7 @@ def _matches_text(file: SourceFile) -> bool:
     return file.suffix in TEXT_SUFFIXES and "\x00" not in file.opening and not file.opening.lstrip().startswith("<")
 
 
-TEXT = SourceForm("a plain text (.txt), one document", _read_text, _matches_text, suffixes=(".txt", ".text"))
+TEXT = SourceFormat("a plain text (.txt), one document", _read_text, _matches_text, suffixes=(".txt", ".text"))
 
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
@@ -470,4 +470,4 @@ def _matches(file: SourceFile) -> bool:
     return file.suffix in TEXT_SUFFIXES and bool(_LOOKS_SO.search(file.opening))
 
 
-MARKDOWN = SourceForm("a text in Markdown (.md), one document", _read, _matches, suffixes=_SUFFIXES)
+MARKDOWN = SourceFormat("a text in Markdown (.md), one document", _read, _matches, suffixes=_SUFFIXES)

@@ -152,7 +152,7 @@ class RationaleWriter:
             "form": _FORMS["exact" if label is None else "label"],
         }
         found = await self._asked(_READ, given, _Conclusion)
-        if not comes_to(found.answer, label, question.gold_exact):
+        if not is_right_answer(found.answer, label, question.gold_exact):
             raise Unusable("the rationale leads to another answer")
 
     async def _asked(
@@ -172,7 +172,7 @@ class RationaleWriter:
         raise (Unusable("the reply cannot be used") if isinstance(last[0], Completion) else NoReply(found.reason))
 
 
-def comes_to(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -> bool:
+def is_right_answer(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -> bool:
     """Whether an answer is right: it has the label, or every item by one of its synonyms."""
     if label is not None:
         return re.findall(r"[a-z]+", answer.lower())[:1] == [label]
@@ -477,7 +477,7 @@ class EvaluatedWriter:
         if answer.insufficient or answer.exact is None:
             raise Unusable("the model says that there is no answer, or none of the options")
         said = "; ".join(entry[0] for entry in answer.exact)
-        if not comes_to(said, label_of(question), question.gold_exact):
+        if not is_right_answer(said, label_of(question), question.gold_exact):
             raise Unusable("the model reaches another answer")
         if any(citation.dangling for claim in answer.claims for citation in claim.citations):
             raise Unusable("the model cites a document that does not exist")

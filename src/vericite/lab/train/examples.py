@@ -68,7 +68,7 @@ class AttributionExample(Record):
         if wrong:
             raise ValueError(f"expected sources from 1 to {len(self.sources)}; found {wrong[0]}")
         if len({source.id for source in self.sources}) < len(self.sources):
-            raise ValueError("expected sources with different ids; found one twice")
+            raise ValueError("expected sources with different ids; found the same id twice")
         return self
 
     @property
