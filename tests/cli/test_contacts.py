@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from vericite.cli.app import app
+from vericite.cli.app import program
 from vericite.corpus import demo_questions
 from vericite.records import to_json
 
@@ -140,7 +139,7 @@ def contacted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_every_command_is_tried_here():
-    assert set(leaves(get_command(app))) == set(COMMANDS)
+    assert set(leaves(program())) == set(COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ def test_a_command_that_fails_leaves_no_record(figures, tmp_path, capsys):
     assert list(figures.FOLDER.iterdir()) == []
 
 
+@pytest.mark.slow  # as `make docs-check` does
 def test_the_figures_of_the_pages_are_what_the_commands_printed():
     done = subprocess.run([sys.executable, "docs/figures.py", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

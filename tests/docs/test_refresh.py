@@ -70,6 +70,7 @@ def test_programs_run_offline_in_a_folder_with_the_examples(check):
     assert check(f"```python\n{body}\n```\n\n```text\n1 True\n```\n", "--check")[0] == 0
 
 
+@pytest.mark.slow  # as `make docs-check` does
 def test_the_program_of_the_tutorial_runs(refresh):
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     after, errors = refresh.with_new_programs(page, keep_varying=True)

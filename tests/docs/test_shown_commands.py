@@ -6,11 +6,11 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-import typer.main
 
-from vericite.cli.app import app
+from vericite.cli.app import program
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,7 +22,7 @@ def unknown_words(text: str) -> Iterator[str]:
     for found in COMMAND.finditer(text.replace("\\\n", " ")):
         line = re.split(r"\s+#|&&|>", found["words"])[0]
         words = shlex.split(line)
-        command = typer.main.get_command(app)
+        command: Any = program()
         while words and words[0] in getattr(command, "commands", {}):
             command = command.commands[words.pop(0)]
         if hasattr(command, "commands") and words and not words[0].startswith("-"):
