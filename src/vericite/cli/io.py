@@ -106,7 +106,7 @@ def remark_leakage(*files: Path | None) -> None:
 
     for file in files:
         if file is not None and is_named(str(file)) and (leakage := source_named(str(file)).leakage):
-            remark(f"note: {leakage}. Figures on those parts are not a test of these.")
+            remark(f"note: {leakage}. Scores on those parts are not a fair test of these models.")
 
 
 _MANY = 2_000

@@ -100,7 +100,7 @@ def plan_of(
     given: Mapping[str, Mapping[str, Any]] | None = None,
     project: bool = True,
 ) -> Plan:
-    """A command's settings: its defaults, changed by the project's file, ``--plan``, ``--set`` and its options.
+    """Return a command's settings: its defaults, changed by the project's file, ``--plan``, ``--set`` and its options.
 
     Raises:
         InputError: A file or a value in it cannot be used, or ``--set`` names no setting of this command.

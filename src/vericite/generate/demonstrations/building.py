@@ -304,7 +304,7 @@ def build_pool(
 
 
 class _Build:
-    """One build: the existing lines, and how the rest is made."""
+    """One build: the existing lines, and the settings for making the rest."""
 
     def __init__(
         self,

@@ -155,7 +155,7 @@ class Pool:
         for exemplar in exemplars:
             if exemplar.id in found:
                 raise InputError(
-                    f"expected each exemplar to have a unique id; found {exemplar.id!r} twice. Correct one."
+                    f"expected each exemplar to have a unique id; found {exemplar.id!r} twice. Rename one."
                 )
             found[exemplar.id] = exemplar
         return cls(tuple(found[id] for id in sorted(found)), path)
