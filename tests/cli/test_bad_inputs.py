@@ -147,8 +147,19 @@ def said(run_cli: Run, target: Target, folder: Path, content: bytes) -> Any:
     return printed
 
 
-@pytest.mark.parametrize("bad", BAD_LINES)
-@pytest.mark.parametrize("name", TARGETS)
+OF_EACH = ("no JSON", "no UTF-8", "no fields")
+"""Bad lines that are tried with every command; they read lines in one way, which ``check`` and others try with all."""
+ALL_LINES = ("check", "documents", "questions", "ratings", "examples", "stored")
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        pytest.param(name, bad, marks=() if name in ALL_LINES or bad in OF_EACH else pytest.mark.slow)
+        for name in TARGETS
+        for bad in BAD_LINES
+    ],
+)
 def test_a_bad_line_is_named_with_what_was_expected(run_cli: Run, tmp_path: Path, name: str, bad: str):
     target = TARGETS[name]
     printed = said(run_cli, target, tmp_path, several(target, BAD_LINES[bad]))

@@ -111,6 +111,7 @@ def test_closing_the_service_kills_its_readers(service: Service, monkeypatch: py
     assert is_gone(number)
 
 
+@pytest.mark.slow  # closing the service kills its readers: above, in this process
 def test_the_service_ends_soon_while_a_file_is_read(started):
     served = started()
     # Many sections: a file that is worked on for some seconds.

@@ -82,7 +82,7 @@ def test_readers_of_one_copy_see_whole_states_while_another_writes(copy):
                 seen.append({one.version for one in store.scan()})
                 assert len(store.search(" ".join(WORDS), 5)) == 5
                 # So that the build is not kept from the processor.
-                time.sleep(0.05)
+                time.sleep(0.2)
         except BaseException as error:
             failed.append(error)
 
