@@ -90,6 +90,61 @@ def test_idle_connections_give_way_to_new_ones(few_handles: Served):
         assert few_handles.get("/healthz").status_code == 200
 
 
+def test_bodies_that_never_end_give_way_to_new_requests(few_handles: Served):
+    """600 heads with no body behind them kept everyone else out for 20 seconds."""
+    head = b"POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
+    with ExitStack() as opened:
+        for _ in range(540):
+            with suppress(ConnectionResetError, BrokenPipeError):
+                opened.enter_context(connect(few_handles.address)).sendall(head)
+        for _ in range(3):
+            assert few_handles.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_what_is_open_to_everyone_reads_no_body(server: Served, path: str):
+    """Without a token, 60 bodies of 15 MB sent to /healthz took 600 MB of memory."""
+    with connect(server.address) as sent:
+        sent.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 15000000\r\n\r\n".encode())
+        sent.settimeout(20)
+        assert sent.recv(4096).startswith(b"HTTP/1.1 405")
+
+
+def test_bodies_that_arrive_together_are_limited():
+    import asyncio
+    from collections.abc import Awaitable
+
+    from vericite.serve import gate
+
+    front = gate.FrontGate.__new__(gate.FrontGate)
+    front._arriving = 0
+
+    async def all_at_once() -> list[object]:
+        gone_on = asyncio.Event()
+
+        def client() -> Callable[[], Awaitable[dict[str, object]]]:
+            parts = iter([True, False])
+
+            async def receive() -> dict[str, object]:
+                if not (more := next(parts)):
+                    await gone_on.wait()
+                return {"type": "http.request", "body": b"a" * 10_000_000, "more_body": more}
+
+            return receive
+
+        bodies = [asyncio.create_task(front._body(client(), 30_000_000)) for _ in range(14)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        gone_on.set()
+        return await asyncio.gather(*bodies, return_exceptions=True)
+
+    found = asyncio.run(all_at_once())
+    refused = [one for one in found if isinstance(one, gate.Refused)]
+    assert refused and all(one.status == 503 for one in refused)
+    assert any(isinstance(one, bytes) for one in found)
+    assert front._arriving == 0
+
+
 def test_connections_leave_half_of_the_file_handles(monkeypatch: pytest.MonkeyPatch):
     from vericite.serve import connections
 

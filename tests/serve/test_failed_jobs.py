@@ -72,6 +72,61 @@ def test_damaged_results_are_made_again(service: Service, tmp_path: Path, short_
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
 
 
+def run_damaged(
+    service: Service, tmp_path: Path, name: str, old: bytes, new: bytes
+) -> tuple[dict[str, Any], list[Any]]:
+    """A job of which a file was changed between its being taken and its being run."""
+    kept = jobs.Jobs(service)
+    id = kept.add(RAW)
+    path = tmp_path / "jobs" / id / name
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+    kept._run_job(id)
+    return kept.state(id), [json.loads(line) for line in kept.results(id)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "damaged"),
+    [(b"It helps 1.", b"It helps 9.", {1}), (b"}\n", b"} ", {0, 1})],
+    ids=["a changed word", "a changed line end"],
+)
+def test_a_damaged_item_is_not_judged(service: Service, tmp_path: Path, old: bytes, new: bytes, damaged: set[int]):
+    """A changed number in the items was judged as if it had been sent, and nothing said so."""
+    state, results = run_damaged(service, tmp_path, "items.jsonl", old, new)
+    assert state["finished"] and state["done"] == 3
+    assert {result["item"] for result in results if result["problem"]} == damaged
+    for result in results:
+        if result["item"] in damaged:
+            assert "found it lost or damaged" in result["problem"]
+        else:
+            assert f"helps {result['item']}" in json.dumps(result["value"])
+
+
+@pytest.mark.parametrize(("old", "new"), [(b'"items":3', b'"items":2'), (b"kind", b"kinc"), (b'"check"', b'"ask"')])
+def test_a_job_with_a_damaged_head_says_so(service: Service, tmp_path: Path, old: bytes, new: bytes):
+    """With one byte changed, the third item was lost in silence, or the job had never been."""
+    state, _ = run_damaged(service, tmp_path, "job.json", old, new)
+    assert state["finished"] and "found it damaged" in (state["problem"] or "")
+
+
+def test_a_damaged_run_is_refused(tmp_path: Path):
+    from vericite import check
+    from vericite.records import Document
+    from vericite.serve.bodies import Checked
+    from vericite.serve.run_store import DamagedRun, RunStore
+    from vericite.text.citations import parse_answer
+
+    answer = parse_answer("a", "It helps 10 [1].", [Document.from_text("d", "It helps 10.")])
+    store = RunStore(tmp_path)
+    id = store.keep(Checked(answer=answer, checked=check(answer, judge="lexical"), run=""))
+    assert store.get(id)
+    path = tmp_path / f"{id}.json"
+    path.write_bytes(path.read_bytes().replace(b"helps 10", b"helps 90"))
+    with pytest.raises(DamagedRun, match="found it damaged"):
+        store.get(id)
+
+
 def test_a_damaged_result_is_reported_in_its_place(served, tmp_path: Path):
     address = served()
     id = httpx2.post(f"{address}/v1/jobs", content=RAW, timeout=60).json()["id"]

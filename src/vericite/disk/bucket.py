@@ -30,6 +30,10 @@ HINT = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPO
 
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
 _AT_ONCE = 1 << 20
+_PLAIN = re.compile(
+    r"https?://(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~%/-]{0,500})?"
+)
+"""Endpoints that all parsers of URLs read alike: no user's name, no backslash, no space."""
 
 
 def bucket_address(path: Path | str) -> str | None:
@@ -64,6 +68,8 @@ def bucket_options(address: str) -> dict[str, str]:
         InputError: VERICITE_OFFLINE is set, and opening the bucket would contact another machine.
     """
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        _expect_plain(endpoint)
     if offline_by_environment():
         _expect_this_machine(address, endpoint)
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -74,6 +80,14 @@ def bucket_options(address: str) -> dict[str, str]:
         if is_loopback(urlsplit(endpoint).hostname or ""):
             options["allow_http"] = "true"
     return options
+
+
+def _expect_plain(endpoint: str) -> None:
+    """Refuse an address that two parsers of URLs may read as different hosts."""
+    if not _PLAIN.fullmatch(endpoint):
+        raise InputError(
+            f"expected AWS_ENDPOINT_URL to be like https://HOST:PORT, without a user's name; found {endpoint!r:.80}"
+        )
 
 
 def _expect_this_machine(address: str, endpoint: str | None) -> None:
@@ -90,7 +104,7 @@ def _expect_this_machine(address: str, endpoint: str | None) -> None:
         )
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
     # A proxy would send requests for this machine elsewhere.
-    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "localhost,.localhost,127.0.0.0/8,::1"
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "localhost,127.0.0.0/8,::1"
 
 
 def file_system(address: str) -> Any:

@@ -311,18 +311,36 @@ def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Gen
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / name).open("a")
+        descriptor = _held(folder / name)
+    except BlockingIOError:
+        raise Held(
+            f"expected to be the only one that {doing} {folder}; another {other} is at work there. "
+            "Wait until it ends, or stop it"
+        ) from None
     except OSError as error:
         raise NotWritten(f"expected a writable folder; found {folder}: {error.strerror}", error) from None
-    with file:
-        try:
-            _lock(file.fileno())
-        except BlockingIOError:
-            raise Held(
-                f"expected to be the only one that {doing} {folder}; another {other} is at work there. "
-                "Wait until it ends, or stop it"
-            ) from None
+    try:
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _held(lock: Path) -> int:
+    """Open and lock a file, and make sure that it is still the one of this name.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+    """
+    while True:
+        descriptor = _opened(lock, None)
+        try:
+            _lock(descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise
+        if _is_at(descriptor, lock):
+            return descriptor
+        os.close(descriptor)
 
 
 _LOG = logging.getLogger(__name__)

@@ -30,7 +30,8 @@ def offline_by_environment() -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host's name or address is this machine's own, without a look-up."""
-    if host == "localhost" or host.endswith(".localhost"):
+    # Not "x.localhost": a resolver may ask a name server for it.
+    if host == "localhost":
         return True
     try:
         return ip_address(host).is_loopback

@@ -16,6 +16,7 @@ from vericite.network.access import is_loopback, offline_by_environment
 
 _CONNECTIONS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+_NAME_OF = "socket.getnameinfo"
 
 
 class OfflineError(OSError):
@@ -43,6 +44,10 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1]
         host = cast("tuple[object, ...]", address)[0] if isinstance(address, tuple) and address else None
         is_ours = host is None or _is_here(host)
+    elif event == _NAME_OF:
+        # The name of an address is asked of a name server. The argument is the address with its port.
+        host = cast("tuple[object, ...]", arguments[0])[0]
+        is_ours = _is_here(host)
     elif event in _LOOKUPS:
         host = arguments[0]
         is_ours = host is None or _is_here(host) or _is_number(host)

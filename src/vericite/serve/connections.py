@@ -17,7 +17,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_CONNECTIONS = 512
-"""Maximum number of open connections. Beyond it, the connection that has been idle longest is closed."""
+"""Maximum number of open connections. Beyond it, the connection that has been idle longest is closed; if none is idle,
+the one that has been sending its request longest."""
 REQUEST_SECONDS = 15.0
 """Seconds in which a connection must send the whole head of its next request."""
 UNREAD_SECONDS = 60.0
@@ -89,17 +90,24 @@ class LimitedProtocol(H11Protocol):
         return not self.cycle or self.cycle.response_complete
 
     @property
+    def sending(self) -> bool:
+        """Whether the body of the request is still arriving."""
+        return bool(self.cycle and self.cycle.more_body and not self.cycle.response_complete)
+
+    @property
     def closes_at(self) -> float:
         """When the connection is closed if no request arrives, by the loop's clock."""
         return self._closes_at
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection; if there are too many, close the longest idle one, or else this one."""
+        """Accept a connection; if there are too many, close another one, or else this one."""
         super().connection_made(transport)
         self._expect_request()
         if len(self.connections) > self.most:
             others = cast("set[LimitedProtocol]", self.connections)
-            oldest = min((other for other in others if other.waiting), key=_closes_at, default=self)
+            idle = [other for other in others if other.waiting and other is not self]
+            sending = [other for other in others if other.sending]
+            oldest = min(idle or sending, key=_closes_at, default=self)
             oldest.transport.abort()
             self.connections.discard(oldest)
 

@@ -30,8 +30,12 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _LOG = logging.getLogger(__name__)
 
 _OPEN = ("/healthz", "/readyz")
-_LOGIN, _UPLOAD = "/login", "/v1/documents"
+_LOGIN, _UPLOAD, _MCP = "/login", "/v1/documents", "/mcp"
 _MAX_LOGIN_BYTES = 4_000
+_MAX_MCP_BYTES = 4_000_000
+"""MCP's library parses the body in the event loop, so that a longer one would keep other requests waiting."""
+_MAX_ARRIVING_BYTES = 128_000_000
+"""Most bytes of bodies that are still arriving, of all requests together."""
 _COOKIE = "vericite_token"
 _SIZE = "vericite.size"
 """Key of the scope of a request that holds the size of its body."""
@@ -88,6 +92,7 @@ class FrontGate:
         self._settings = settings
         self._metrics = metrics
         self._trimmer = trimmer
+        self._arriving = 0
         self._asked: dict[str, deque[float]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,6 +161,10 @@ class FrontGate:
                 403, "expected a request from this service's own page or from a program; found one from another site"
             )
         if scope["path"] in _OPEN:
+            # Open to everyone, so nothing is read from the client but the head.
+            if not reads:
+                close = {"allow": "GET, HEAD", "connection": "close"}
+                raise Refused(405, f"expected GET for {scope['path']}; found {scope['method'][:20]}", close)
             return True
         self._count(str((scope.get("client") or ("?",))[0]))
         is_login = scope["path"] == _LOGIN and scope["method"] == "POST" and self._settings.token is not None
@@ -207,14 +216,14 @@ class FrontGate:
         if scope["method"] in ("GET", "HEAD", "DELETE"):
             return receive
         limits = self._settings.limits
-        limit = {_UPLOAD: limits.upload, _LOGIN: _MAX_LOGIN_BYTES}.get(scope["path"], limits.body)
+        limit = self._longest_body(scope["path"])
         named = headers.get("content-length", "")
         if named.isdigit() and int(named) > limit:
             raise Refused(
                 413, f"expected a body of at most {limit:,} bytes; found {int(named):,}", {"connection": "close"}
             )
         try:
-            body = await asyncio.wait_for(_body(receive, limit), limits.body_seconds)
+            body = await asyncio.wait_for(self._body(receive, limit), limits.body_seconds)
         except TimeoutError:
             raise Refused(408, f"expected the body within {limits.body_seconds:g} s", {"connection": "close"}) from None
         given = [body]
@@ -228,18 +237,31 @@ class FrontGate:
 
         return replay
 
+    def _longest_body(self, path: str) -> int:
+        limits = self._settings.limits
+        own = {_UPLOAD: limits.upload, _LOGIN: _MAX_LOGIN_BYTES, _MCP: min(limits.body, _MAX_MCP_BYTES)}
+        return own.get(path.rstrip("/") or path, limits.body)
 
-async def _body(receive: Receive, limit: int) -> bytes:
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refused(400, "the client disconnected")
-        body += message.get("body", b"")
-        if len(body) > limit:
-            raise Refused(413, f"expected a body of at most {limit:,} bytes; found more", {"connection": "close"})
-        if not message.get("more_body"):
-            return bytes(body)
+    async def _body(self, receive: Receive, limit: int) -> bytes:
+        body = bytearray()
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(400, "the client disconnected")
+                part = message.get("body", b"")
+                body += part
+                self._arriving += len(part)
+                if len(body) > limit:
+                    problem = f"expected a body of at most {limit:,} bytes; found more"
+                    raise Refused(413, problem, {"connection": "close"})
+                if self._arriving > max(_MAX_ARRIVING_BYTES, limit):
+                    problem = "expected fewer long requests at once; found too many. Send it again in a few seconds"
+                    raise Refused(503, problem, {"retry-after": "5", "connection": "close"})
+                if not message.get("more_body"):
+                    return bytes(body)
+        finally:
+            self._arriving -= len(body)
 
 
 async def _reply(send: Send, status: int, message: str, headers: dict[str, str]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import ValidationError
 
@@ -27,7 +27,7 @@ from vericite.disk.files import Held, NotWritten, only_one, write_whole
 from vericite.disk.jobs import Lines
 from vericite.errors import InputError, VeriCiteError
 from vericite.records import Record, to_json
-from vericite.records.digests import known_digests, line_digest
+from vericite.records.digests import as_entries, digests_file, known_digests, line_digest
 from vericite.serve.bodies import AnswerBody, AskBody, parse_body, parse_job
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
@@ -42,13 +42,26 @@ LOOK_SECONDS = 5.0
 _HEAD, _ITEMS, _RESULTS, _CANCELLED, _FAILED = "job.json", "items.jsonl", "results.jsonl", "cancelled", "failed"
 _NO_ROOM = "expected free space on the service's disk; found none. The job continues when there is some"
 _DAMAGED = "expected the result as it was written; found it damaged on the service's disk"
+_DAMAGED_ITEM = "expected the item as it was sent; found it lost or damaged on the service's disk"
+_DAMAGED_JOB = "expected the job as it was written; found it damaged on the service's disk. Send the job again"
 
 
 class JobHead(Record):
-    """Kind and size of a job."""
+    """Kind and size of a job, and a digest of both."""
 
     kind: Literal["check", "ask"]
     items: int
+    digest: str
+
+    @classmethod
+    def of(cls, kind: Literal["check", "ask"], items: int) -> Self:
+        """Make the head of a job."""
+        return cls(kind=kind, items=items, digest=line_digest(f"{kind} {items}".encode()))
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether it is as it was made."""
+        return self == self.of(self.kind, self.items)
 
 
 class JobState(TypedDict):
@@ -68,6 +81,10 @@ class Result(Record):
     item: int
     value: dict[str, Any] | None = None
     problem: str | None = None
+
+
+class DamagedJob(InputError):
+    """The head of a job is not as it was written."""
 
 
 class NoSuchJob(InputError):
@@ -151,9 +168,11 @@ class Jobs:
             self._make_room(len(raw))
             try:
                 folder.mkdir(mode=0o700)
-                write_whole(folder / _ITEMS, (to_json(item) + "\n" for item in body.items))
+                lines = [to_json(item) for item in body.items]
+                write_whole(folder / _ITEMS, (f"{line}\n" for line in lines))
+                write_whole(digests_file(folder / _ITEMS), [as_entries(line.encode() for line in lines)])
                 # Written last: a folder with this file is a complete job.
-                write_whole(folder / _HEAD, [to_json(JobHead(kind=body.kind, items=len(body.items))) + "\n"])
+                write_whole(folder / _HEAD, [to_json(JobHead.of(body.kind, len(lines))) + "\n"])
             except OSError as error:
                 raise NotWritten(f"expected a folder to write to; found {folder}: {error.strerror}", error) from None
             finally:
@@ -175,7 +194,10 @@ class Jobs:
     def state(self, id: str) -> JobState:
         """Return the progress of a job."""
         folder = self._job_folder(id)
-        items = self._head(folder).items
+        try:
+            items = self._head(folder).items
+        except DamagedJob as error:
+            return {"id": id, "items": 0, "done": 0, "cancelled": False, "finished": True, "problem": str(error)}
         done = self._counters.setdefault(id, _LineCounter()).count(folder / _RESULTS)
         # The last item may have been finished just before the cancellation.
         cancelled = done < items and (folder / _CANCELLED).exists()
@@ -257,9 +279,14 @@ class Jobs:
     @staticmethod
     def _head(folder: Path) -> JobHead:
         try:
-            return JobHead.model_validate_json((folder / _HEAD).read_bytes())
-        except (OSError, ValidationError):
+            head = JobHead.model_validate_json((folder / _HEAD).read_bytes())
+        except OSError:
             raise NoSuchJob(folder.name) from None
+        except ValidationError:
+            raise DamagedJob(_DAMAGED_JOB) from None
+        if not head.is_intact:
+            raise DamagedJob(_DAMAGED_JOB)
+        return head
 
     def _serve(self) -> None:
         timeout = 0.0
@@ -288,7 +315,7 @@ class Jobs:
         try:
             with at_work(work), only_one(self._job_folder(id), ".lock", "works in"):
                 self._run(id)
-        except (Held, NoSuchJob):  # another server runs it, or it was removed
+        except (Held, NoSuchJob, DamagedJob):  # another server runs it, it was removed, or its state says why
             pass
         except Stopped as stopped:
             _LOG.info("job %s stopped: %s", id, stopped)
@@ -346,14 +373,21 @@ class Jobs:
     def _results(self, path: Path, head: JobHead, done: set[int]) -> Iterator[Result]:
         """Yield results for the items without one."""
         kind = AskBody if head.kind == "ask" else AnswerBody
+        # By its digest an item has its own number, even if a line before it was damaged.
+        numbers: dict[str, list[int]] = {}
+        for number, digest in reversed(list(enumerate(_digests_in_order(path)))):
+            numbers.setdefault(digest, []).append(number)
+        found: set[int] = set()
         with path.open("rb") as file:
-            number = -1
-            for number, line in enumerate(file):
-                if number < head.items and number not in done:
-                    yield self._run_item(number, kind, line)
-        for lost in range(number + 1, head.items):
-            if lost not in done:
-                yield Result(item=lost, problem="expected the item as it was sent; found none on the service's disk")
+            for line in file:
+                own = numbers.get(line_digest(line))
+                if own:
+                    found.add(number := own.pop())
+                    if number < head.items and number not in done:
+                        yield self._run_item(number, kind, line)
+        for lost in range(head.items):
+            if lost not in done and lost not in found:
+                yield Result(item=lost, problem=_DAMAGED_ITEM)
 
     def _run_item(self, number: int, kind: type[AskBody | AnswerBody], line: bytes) -> Result:
         try:
@@ -370,6 +404,13 @@ class Jobs:
             _LOG.exception("an item of a job failed")
             return Result(item=number, problem="the service failed at this item; its log says why")
         return Result(item=number, value=json.loads(to_json(value)))
+
+
+def _digests_in_order(path: Path) -> list[str]:
+    try:
+        return digests_file(path).read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:
+        return []
 
 
 class _ResultReader:

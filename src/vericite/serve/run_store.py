@@ -1,4 +1,4 @@
-"""The latest runs, one file each: a summary on the first line and the run on the second."""
+"""The latest runs, one file each: a summary on the first line, the run on the second, a digest of both on the third."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from vericite.disk.files import NotWritten, write_whole
 from vericite.errors import InputError
 from vericite.records import Record, Run, to_json
+from vericite.records.digests import line_digest
 from vericite.records.results import quoted_by_repair
 from vericite.serve.bodies import Checked, RepairedBody
 
@@ -29,6 +30,13 @@ class NoSuchRun(InputError):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"expected the id of a stored run; found {id[:40]!r}")
+
+
+class DamagedRun(NoSuchRun):
+    """A run's file is not as it was written."""
+
+    def __init__(self, id: str) -> None:
+        super(NoSuchRun, self).__init__(f"expected run {id} as it was stored; found it damaged on the service's disk")
 
 
 class RunEntry(Record):
@@ -61,7 +69,8 @@ class RunStore:
         id = uuid.uuid4().hex
         kind = next(name for name, type_ in _KINDS.items() if isinstance(record, type_))
         entry = RunEntry(id=id, kind=kind, title=title_of(record)[:200], at=time.time(), counts=_counts(record))
-        write_whole(self._file(id), [to_json(entry) + "\n", to_json(record) + "\n"])
+        text = f"{to_json(entry)}\n{to_json(record)}\n"
+        write_whole(self._file(id), [text, line_digest(text.encode()) + "\n"])
         kept = sorted(self._folder.glob("*.json"), key=_age)
         for file in kept[:-KEPT]:
             file.unlink(missing_ok=True)
@@ -71,13 +80,20 @@ class RunStore:
         """Return a run.
 
         Raises:
-            NoSuchRun: No stored run has this id.
+            NoSuchRun: No stored run has this id, or its file is damaged.
         """
         try:
-            head, _, text = self._file(id).read_text(encoding="utf-8").partition("\n")
-            found = _KINDS[RunEntry.model_validate_json(head).kind].model_validate_json(text)
-        except (OSError, ValidationError, KeyError):
+            content = self._file(id).read_bytes()
+        except OSError:
             raise NoSuchRun(id) from None
+        text, _, digest = content.rstrip(b"\n").rpartition(b"\n")
+        if line_digest(text) != digest.decode("ascii", "replace"):
+            raise DamagedRun(id)
+        head, _, record = text.partition(b"\n")
+        try:
+            found = _KINDS[RunEntry.model_validate_json(head).kind].model_validate_json(record)
+        except (ValidationError, KeyError):
+            raise DamagedRun(id) from None
         return found if isinstance(found, Run) else found.model_copy(update={"run": id})
 
     def forget(self, id: str) -> None:

@@ -15,7 +15,7 @@ from vericite.records import Document, Section
 _PRIVATE = 0xE000  # escaped characters are moved here during parsing
 _SIGN = re.compile(r"[!-/:-@\[-`{-~]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
 _LABEL = r"((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,500})"
 _ADDRESS = r"(?:<[^<>]{0,2000}>|(?:[^\s()]|\([^\s()]{0,500}\)){0,2000})"
 _TARGET = rf"""\(\s{{0,3}}{_ADDRESS}(?:\s{{1,3}}(?:"[^"]{{0,300}}"|'[^']{{0,300}}'))?\s{{0,3}}\)"""
