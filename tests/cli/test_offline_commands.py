@@ -158,6 +158,18 @@ def test_no_name_is_looked_up_offline(held: None):
             lookup("example.org")
 
 
+@pytest.mark.parametrize("host", ["attacker.example.localhost", "localhost.example.org"])
+def test_a_name_like_this_machine_s_is_not_looked_up_offline(held: None, host: str):
+    """A resolver may ask a name server for anything but "localhost" itself."""
+    with pytest.raises(OfflineError, match="is not contacted"):
+        socket.getaddrinfo(host, 80)
+
+
+def test_the_name_of_an_address_is_not_asked_for_offline(held: None):
+    with pytest.raises(OfflineError, match=r"192\.0\.2\.1 is not contacted"):
+        socket.getnameinfo(("192.0.2.1", 53), 0)
+
+
 def test_this_machine_is_reached_offline(held: None):
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as sent:
         sent.sendall(b"x")

@@ -136,3 +136,35 @@ def test_incomplete_digests_after_a_kill_invalidate_no_line(tmp_path: Path, cut:
     digests_file(path).write_bytes(digests_file(path).read_bytes()[:-cut])
     lines.append([Item(number=1, text="three")])
     assert [row.text for row in lines.read()] == ["one", "three"]
+
+
+def test_a_removed_lock_file_lets_no_second_one_in_unseen(tmp_path: Path):
+    """The lock is on the file of that name: whoever holds a file that was removed holds nothing."""
+    import os
+    import threading
+
+    from vericite.disk import files
+
+    lock = tmp_path / ".lock"
+    opened = threading.Event()
+    real = files._lock
+
+    def slow(descriptor: int) -> None:
+        # Between opening and locking, another one removes the file.
+        if not opened.is_set():
+            opened.set()
+            lock.unlink()
+        real(descriptor)
+
+    files._lock = slow
+    try:
+        with files.only_one(tmp_path, ".lock", "works in"):
+            assert lock.exists()
+            with pytest.raises(files.Held), files.only_one(tmp_path, ".lock", "works in"):
+                raise AssertionError("two hold it")
+    finally:
+        files._lock = real
+    os.symlink(tmp_path / "elsewhere", tmp_path / ".link")
+    with pytest.raises(InputError, match="links are not followed"), files.only_one(tmp_path, ".link", "works in"):
+        raise AssertionError("a link was followed")
+    assert not (tmp_path / "elsewhere").exists()

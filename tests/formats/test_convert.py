@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from vericite.cli.app import app
 from vericite.datasets.attributed import answer_of_sentences
+from vericite.errors import Problems
 from vericite.formats import answers_in
 from vericite.formats.convert import (
     answer_problems,
@@ -166,7 +167,7 @@ def test_nuggets_round_trip_through_a_keyed_or_listed_bank(tmp_path_factory, fou
         bank["claim_bank"] = list(bank["claim_bank"].values())
     path = tmp_path_factory.mktemp("round") / "banks.jsonl"
     path.write_text(json.dumps(bank), encoding="utf-8")
-    assert list(banks_in(path)) == [gold]
+    assert list(banks_in(path)) == [(1, gold)]
 
 
 def test_questions_of_a_bank_are_nuggets_with_their_answers(tmp_path: Path):
@@ -184,8 +185,9 @@ def test_questions_of_a_bank_are_nuggets_with_their_answers(tmp_path: Path):
     submission = {"metadata": {"topic_id": "8", "run_id": "r"}, "nugget_bank": list(questions.values())}
     lines = [{"query_id": "7", "title_query": "Why?", "nugget_bank": questions}, submission, {"nugget_bank": []}]
     path.write_text("\n".join(map(json.dumps, lines)))
-    first, second, third = banks_in(path)
-    assert isinstance(first, Gold) and isinstance(second, Gold)
+    problems = Problems()
+    (_, first), (_, second) = problems.kept(banks_in(path))
+    (third,) = problems
     assert [(it.id, it.text, it.vital) for it in first.nuggets or ()] == [
         ("q1", "What? zinc", False),
         ("q2.1", "Which? a", True),

@@ -94,7 +94,7 @@ def test_the_abstract_alone_is_the_same_document_without_its_body(tmp_path):
     )
     problems = Problems()
     (whole, bare) = load_documents(path, problems)
-    assert (whole.text, bare.text, problems) == ("It fell.\nBy a third.", "Alone.", ())
+    assert (whole.text, bare.text, problems) == ("It fell.\nBy a third.", "Alone.", [])
     problems = Problems()
     (abstract,) = load_documents(path, problems, abstracts=True)
     assert (abstract.id, abstract.text) == (whole.id, "It fell.")

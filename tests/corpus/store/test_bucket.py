@@ -102,6 +102,19 @@ def test_a_missing_bucket_is_reported_without_the_keys():
     assert "Check AWS_ACCESS_KEY_ID" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://evil.example\\@localhost", "http://user@localhost", "http://localhost /", "http://[::1]x", "localhost:9"],
+)
+def test_an_endpoint_that_parsers_read_differently_is_refused(monkeypatch: pytest.MonkeyPatch, endpoint: str):
+    """Python reads the host of the first as localhost; other parsers read evil.example."""
+    from vericite.disk.bucket import bucket_options
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(InputError, match="expected AWS_ENDPOINT_URL to be like"):
+        bucket_options("s3://bucket/x")
+
+
 def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.invalid:9000")
     with pytest.raises(InputError, match="expected to reach"):

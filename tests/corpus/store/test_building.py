@@ -56,7 +56,7 @@ def test_two_records_of_an_article_in_one_file_become_one(tmp_path: Path):
     (tmp_path / "a.json").write_text(json.dumps([CSL[0], with_pmid | {"PMID": "12345678"}]))
     problems = Problems()
     [one] = load_documents(tmp_path / "a.json", problems)
-    assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", ())
+    assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", [])
 
 
 def test_a_record_without_title_and_text_is_reported_and_skipped(tmp_path: Path):
