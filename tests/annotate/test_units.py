@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.lab.annotate.schemes import Scheme, load_scheme, scheme_names
 from vericite.lab.annotate.units import draw, read_sample, units_of
 from vericite.records import write_jsonl
@@ -53,7 +53,7 @@ def test_a_sample_is_read_as_it_was_written(make_system, tmp_path: Path):
     drawn = draw(units_of([make_system()]), 10, ["verdict"]).units
     with (tmp_path / "sample.jsonl").open("w", encoding="utf-8") as file:
         write_jsonl(drawn, file)
-    assert read_sample(tmp_path / "sample.jsonl", []) == drawn
+    assert read_sample(tmp_path / "sample.jsonl", Problems()) == drawn
 
 
 def test_sentences_are_units_of_a_scheme_that_asks_for_them(make_system):
