@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vericite.evaluate.scoring import Figure, Missing, System
     from vericite.evaluate.significance import Comparison
     from vericite.evaluate.systems import SystemFiles
+    from vericite.generate.printed import PrintedPrompts
     from vericite.pipeline.ask import Pipeline
     from vericite.records import Repaired
 
@@ -427,6 +428,25 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
     return records
 
 
+def extract_prompts(paper: str | Path, to: str | Path) -> PrintedPrompts:
+    """Find the prompts printed in your own copy of a paper, and write each as a file that is sent word for word.
+
+    The papers are VeriCite, Reason&Verify, BioACE and MultiAttr. The result has the files by name of the prompt, and
+    the names of prompts that this copy lacks.
+
+    Args:
+        paper: The paper as PDF or as text.
+        to: The folder to write to.
+
+    Raises:
+        InputError: The paper cannot be read, or none of its prompts is recognized.
+        MissingExtraError: The paper is a PDF, and the extra ``[documents]`` is not installed.
+    """
+    from vericite.generate.printed import write_printed
+
+    return write_printed(Path(paper), Path(to))
+
+
 def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", team: str = "vericite") -> str:
     """Convert answers to another program's format.
 
@@ -631,6 +651,7 @@ __all__ = [
     "check",
     "compare",
     "convert",
+    "extract_prompts",
     "open_corpus",
     "rankings",
     "read_answers",

@@ -33,6 +33,7 @@ NAMES = {
     "corpus": "open_corpus",
     "datasets": "read_dataset",
     "settings": "Plan",
+    "prompts": "extract_prompts",
 }
 LAB = {"run", "table", "compute", "annotate", "bioace", "demonstrations", "train"}
 """Experiments and training are programs of their own, started from files."""

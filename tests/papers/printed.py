@@ -1,8 +1,7 @@
-"""What the papers print, taken from their texts; nothing of them stands here."""
+"""The papers' texts, and what they print between two lines; nothing of them stands here."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -16,60 +15,57 @@ needs_papers = pytest.mark.skipif(
 )
 
 
-def between(paper: str, first: str, last: str) -> str:
-    """A paper's text behind the line ``first`` and before the line that begins with ``last``."""
-    text = (PAPERS / f"{paper}.txt").read_text("utf-8")
-    start = re.search(rf"^{re.escape(first)}[^\n]*\n", text, re.MULTILINE)
-    assert start is not None, first
-    end = re.compile(rf"^{re.escape(last)}", re.MULTILINE).search(text, start.end())
-    assert end is not None, last
-    return text[start.end() : end.start()].strip("\n")
+def between(paper: str, first: str, last: str | None = None) -> str:
+    """A paper's lines behind the one that begins with ``first`` and before the one that begins with ``last``."""
+    lines = (PAPERS / f"{paper}.txt").read_text("utf-8").split("\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith(first)) + 1
+    end = len(lines) if last is None else next(n for n, line in enumerate(lines) if n >= start and line.startswith(last))
+    return "\n".join(lines[start:end]).strip("\n")
 
 
 def printed(name: str) -> str:
-    """A printed prompt by its name."""
-    if name == "vericite-e":
-        # An arrow marks where the page broke a line.
-        return to_end("vericite", "E Prompt Template").replace("\n ↪ ", " ")
-    if name.startswith("reason-verify"):
-        base = between("reason-and-verify", "C.1. Base", "C.2. Dataset").split("\n\n")[1]
-        if name.endswith("pubmedqa"):
-            block = between("reason-and-verify", "C.2.1.", "C.2.2.")
-        else:
-            block = to_end("reason-and-verify", "C.2.2.")
-        # A footnote has come between.
-        appended = re.sub(r"^¹.*\n+", "", block.split("We appended:\n", 1)[1].strip("\n"), flags=re.MULTILINE)
-        return f"{base}\n\n{appended}"
-    if name.startswith("bioace-a"):
-        titles = ("Completeness", "Binary Label", "Ternary Label", "Nugget Label", "Nugget Generation")
-        number = int(name[-1])
-        return between("bioace", f"Prompt : {titles[number - 1]} Prompt", f"Fig. A{number}:")
-    number = int(name[-1])
-    sources = {6: "A.1 HotpotQA prompt", 7: "Prompt to augment a positive", 8: "Figure 7: Prompt"}
-    text = between("multiattr", sources[number], f"Figure {number}:")
-    return text.removeprefix("```\n").removesuffix("\n```")
+    """A printed prompt by the name of its file, with the paper's placeholders, found in another way than the package does."""
+    match name.split("-"):
+        case ["vericite"]:
+            return between("vericite", "E Prompt Template").replace("\n ↪ ", " ")
+        case ["reason", "verify", dataset]:
+            base = between("reason-and-verify", "C.1. Base", "C.2. Dataset").split("\n\n")[1]
+            at = ("C.2.1.", "C.2.2.") if dataset == "pubmedqa" else ("C.2.2.",)
+            block = between("reason-and-verify", *at).split("We appended:\n", 1)[1]
+            # A footnote has come between.
+            return f"{base}\n\n" + re.sub(r"^¹.*\n+", "", block.strip("\n"), flags=re.MULTILINE)
+        case ["bioace", *_]:
+            number, title = _FIGURES[name]
+            return between("bioace", f"Prompt : {title} Prompt", f"Fig. A{number}:")
+        case _:
+            number, first = _FIGURES[name]
+            text = between("multiattr", first, f"Figure {number}:")
+            return text.removeprefix("```\n").removesuffix("\n```")
 
 
-def to_end(paper: str, first: str) -> str:
-    """A paper's text behind a line."""
-    text = (PAPERS / f"{paper}.txt").read_text("utf-8")
-    start = re.search(rf"^{re.escape(first)}[^\n]*\n", text, re.MULTILINE)
-    assert start is not None, first
-    return text[start.end() :].strip("\n")
-
-
-def toml(turns: list[tuple[str, str]], **fields: object) -> str:
-    """A verbatim prompt's file; JSON's strings are TOML's."""
-    lines = ['name = "as-printed"', "version = 1", 'about = "A paper, as printed."', "verbatim = true"]
-    lines += [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
-    for role, text in turns:
-        lines += ["[[turns]]", f'role = "{role}"', f"text = {json.dumps(text, ensure_ascii=False)}"]
-    return "\n".join(lines) + "\n"
+_FIGURES = {
+    "bioace-completeness": (1, "Completeness"),
+    "bioace-binary": (2, "Binary Label"),
+    "bioace-ternary": (3, "Ternary Label"),
+    "bioace-nugget-labels": (4, "Nugget Label"),
+    "bioace-nuggets": (5, "Nugget Generation"),
+    "multiattr-long": (6, "A.1 HotpotQA prompt"),
+    "multiattr-positive": (7, "Prompt to augment a positive"),
+    "multiattr-negative": (8, "Figure 7: Prompt"),
+}
+NAMES = {
+    "vericite": ("vericite",),
+    "reason-and-verify": ("reason-verify-pubmedqa", "reason-verify-bioasq"),
+    "bioace": tuple(name for name in _FIGURES if name.startswith("bioace")),
+    "multiattr": tuple(name for name in _FIGURES if name.startswith("multiattr")),
+}
+"""The prompts of each paper, in its order."""
 
 
 def filled(text: str, given: dict[str, str]) -> str:
     """The printed text with values at the places that the paper marks."""
     for place, value in given.items():
         assert place in text, place
-        text = text.replace(place, value)
+        before, _, behind = text.rpartition(place)
+        text = f"{before}{value}{behind}"
     return text

@@ -22,6 +22,7 @@ from vericite.cli.demonstrations import demonstrations
 from vericite.cli.experiments import compute, run, table
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
+from vericite.cli.prompts import prompts
 from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.serve import mcp, serve
@@ -74,7 +75,7 @@ def root(
 PANELS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
     "Answer and check": (ask, search, check, repair, attribute, split),
     "Measure and compare": (score, compare, report, agree, rankings, measures, annotate, bioace),
-    "Experiments and papers": (run, table, compute, demonstrations),
+    "Experiments and papers": (run, table, compute, demonstrations, prompts),
     "Data and models": (corpus, datasets, convert, judges, protocols, judge, calibrate, train),
     "Service and setup": (serve, mcp, settings, doctor),
 }

@@ -63,7 +63,7 @@ def score(
     from vericite.lab.assess.nuggets import PROMPT as OUR_NUGGETS
     from vericite.lab.assess.nuggets import load_nugget_embedder
     from vericite.llm import LLM
-    from vericite.llm.prompts import Prompt, read_prompt
+    from vericite.llm.verbatim import read_any
     from vericite.models import Embedder
     from vericite.verify.judges.registry import load_judge
 
@@ -86,14 +86,14 @@ def score(
         refuse_unwritable(save_mixture, "--save-mixture")
         refuse_unwritable(out)
         model = None if llm is None else LLM(llm)
-        asked = OUR_COMPLETENESS if labels_prompt is None else read_prompt(labels_prompt, Prompt)
+        asked = OUR_COMPLETENESS if labels_prompt is None else read_any(labels_prompt)
         judge, completeness = settings.judge, settings.completeness
         chosen = Choices(
             settings.align,
             settings.threshold,
             None if mixture is None else read_mixture(mixture),
             model,
-            OUR_NUGGETS if nugget_prompt is None else read_prompt(nugget_prompt, Prompt),
+            OUR_NUGGETS if nugget_prompt is None else read_any(nugget_prompt),
             None if judge is None else load_judge(judge),
             None if completeness is None else labeller_of(completeness, model, Embedder.shared(), asked),
             settings.tune,

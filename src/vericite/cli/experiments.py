@@ -50,6 +50,7 @@ def run(
     the command. If the file has changed, unchanged cells are kept and the changes are listed. `vericite table FOLDER`
     makes the table.
     """
+    from vericite.generate.printed import HOW_TO_PRINT
     from vericite.lab.experiment.config import Experiment
     from vericite.lab.experiment.grid import Grid
 
@@ -57,6 +58,8 @@ def run(
     named = Experiment.load(experiment, _values(set_))
     grid = Grid(named, to or Path(named.name), problems, show_embedding, first)
     remark_leakage(*dict.fromkeys(Path(plan.source) for plan in named.questions.values()))
+    if "prompts" in named.values and (ours := named.our_wording):
+        remark(f"prompts in our wording: {', '.join(ours)}; {HOW_TO_PRINT}, then --set prompts=FOLDER")
     _show_changes(grid.changes)
     if dry_run:
         _show_estimates(grid)

@@ -22,16 +22,16 @@ no removal of marks from them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import ConfigDict
 
 from vericite.errors import InputError
-from vericite.llm.chat import ChatRequest, Message, canonical
-from vericite.llm.prompts import read_prompt, read_toml, signed
+from vericite.llm.chat import ChatRequest, FrozenSchema, Message, as_block, canonical
+from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt, read_toml, signed
 
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -97,6 +97,26 @@ def expect_slots(name: str, turns: Sequence[Turn], wanted: Sequence[str]) -> Non
         raise InputError(f"expected prompt {name} to end with a turn of the user; found one of the system. Add it.")
 
 
+_Label = TypeVar("_Label", bound=str)
+
+
+def find_label(labels: Iterable[_Label], reply: str) -> _Label | None:
+    """Return the label in a reply, with or without other words and punctuation; None if it has none, or several.
+
+    A label within a longer one ("attributable" in "not attributable") does not count.
+    """
+    said = {_bare(label): label for label in sorted(labels, key=len, reverse=True)}
+    if (whole := said.get(_bare(reply))) is not None:
+        return whole
+    inside = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, said)) + r")(?!\w)")
+    found = {said[label] for label in inside.findall(_bare(reply))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text).split()).casefold()
+
+
 def sign_verbatim(name: str, fixed: object) -> str:
     """Return a name that says verbatim, with the hash of all fixed text."""
     return signed(f"{name}[verbatim]", canonical(fixed))
@@ -144,3 +164,44 @@ class VerbatimPrompt:
     def request(self, given: Mapping[str, str]) -> ChatRequest:
         """Make the request with these texts in its slots."""
         return ChatRequest(fill_turns(self.turns, given), self.max_tokens, self.temperature, self.top_p)
+
+
+def read_any(path: Path) -> Prompt | VerbatimPrompt:
+    """Read a prompt from a file, verbatim or not.
+
+    Raises:
+        InputError: The file does not exist, or is not a prompt.
+    """
+    return VerbatimPrompt.read(path) if is_verbatim(path) else read_prompt(path, Prompt)
+
+
+def expect_texts(prompt: Prompt | VerbatimPrompt, names: Sequence[str]) -> None:
+    """Refuse a prompt that lacks a slot for one of its texts, or that has a slot which nothing fills.
+
+    In a verbatim prompt, braces around other words are plain text.
+
+    Raises:
+        InputError: A slot is missing or unknown.
+    """
+    if isinstance(prompt, VerbatimPrompt):
+        expect_slots(prompt.name, prompt.turns, names)
+        return
+    expect_known_slots(prompt.name, "system", prompt.system, (), names)
+    expect_known_slots(prompt.name, "user", prompt.user, names)
+
+
+def request_with(
+    prompt: Prompt | VerbatimPrompt, texts: Mapping[str, str], max_tokens: int, schema: FrozenSchema | None = None
+) -> ChatRequest:
+    """Make the request with these texts: as they are in a verbatim prompt, otherwise delimited as data.
+
+    Args:
+        prompt: The prompt.
+        texts: The texts, by slot.
+        max_tokens: Maximum length of the reply; a verbatim prompt has its own.
+        schema: Form of the reply; a verbatim prompt asks for its own.
+    """
+    if isinstance(prompt, VerbatimPrompt):
+        return prompt.request(texts)
+    given = {name: as_block(name, text) for name, text in texts.items()}
+    return ChatRequest(prompt.filled(given), max_tokens=max_tokens, schema=schema)

@@ -72,6 +72,30 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         )
 
 
+def printed_lines(file: SourceFile) -> str:
+    """Return the text of a PDF line by line as printed, without running heads and feet.
+
+    An empty line stands where the page has a wider space between two lines.
+
+    Raises:
+        InputError: The file cannot be read, or has no text.
+        MissingExtraError: The extra ``[documents]`` is not installed.
+    """
+    pages = _pages_of(file)
+    if not any(pages.lines):
+        raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
+    found: list[str] = []
+    for page in _without_margins(pages.lines):
+        leading = _leading(page)
+        before: Line | None = None
+        for line in page:
+            if before is not None and before.baseline - line.baseline > 1.45 * leading:
+                found.append("")
+            found.append(" ".join(piece.text.strip() for piece in line.pieces))
+            before = line
+    return "\n".join(found)
+
+
 _RECOGNISE = "Run text recognition on the file first, for example ocrmypdf"
 
 

@@ -40,6 +40,7 @@ from vericite.lab.assess.tables import (
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
+from vericite.llm.verbatim import VerbatimPrompt
 from vericite.models.contracts import Embeds, Judge
 from vericite.records import Gold
 
@@ -209,7 +210,7 @@ class Choices:
     threshold: float | None = None
     mixture: StoredMixture | None = None
     llm: LLM | None = None
-    prompt: Prompt = PROMPT
+    prompt: Prompt | VerbatimPrompt = PROMPT
     judge: Judge | None = None
     labeller: Labeller | None = None
     trials: int | None = None

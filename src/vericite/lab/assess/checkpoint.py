@@ -28,6 +28,7 @@ from vericite.lab.assess.completeness import (
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
+from vericite.llm.verbatim import VerbatimPrompt
 from vericite.models.contracts import Embeds
 from vericite.models.hf import Reader, TokenizedInput, find_checkpoint, in_batches, library, load, refuse_too_large
 from vericite.records import Record, SentenceLabel, storable
@@ -60,7 +61,7 @@ class CompletenessCard(Record):
     seed: int = 0
 
 
-def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = PROMPT) -> Labeller:
+def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt | VerbatimPrompt = PROMPT) -> Labeller:
     """Load a labeller of sentences.
 
     Args:

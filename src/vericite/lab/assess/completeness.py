@@ -19,10 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError
 from vericite.evaluate.measures.measure import eval_package
-from vericite.llm import LLM, CallFailure, ChatRequest
-from vericite.llm.chat import FrozenSchema, as_block
-from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt
+from vericite.llm import LLM, CallFailure
+from vericite.llm.chat import FrozenSchema
+from vericite.llm.prompts import Prompt, read_prompt
 from vericite.llm.replies import parse
+from vericite.llm.verbatim import VerbatimPrompt, expect_texts, find_label, request_with
 from vericite.models.contracts import Embeds
 from vericite.records import SentenceLabel
 
@@ -188,28 +189,29 @@ class Labeller(Protocol):
 
 @dataclass(frozen=True)
 class ByModel:
-    """Labels sentences with a language model and a prompt.
+    """Labels sentences with a language model and a prompt. The reply to a verbatim prompt is searched for a label.
 
     Raises:
         InputError: The prompt lacks a slot for the question or the sentence, or has unknown slots.
     """
 
     llm: LLM
-    prompt: Prompt = PROMPT
+    prompt: Prompt | VerbatimPrompt = PROMPT
 
     def __post_init__(self) -> None:
-        shown = ("question", "sentence")
-        expect_known_slots(self.prompt.name, "system", self.prompt.system, (), shown)
-        expect_known_slots(self.prompt.name, "user", self.prompt.user, shown)
+        expect_texts(self.prompt, ("question", "sentence"))
 
     def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
         """Yield the label of each sentence, in order, with one call per sentence."""
 
         async def ask(entry: AnswerSentence) -> Labelled:
-            texts = {"question": as_block("question", entry.question), "sentence": as_block("sentence", entry.sentence)}
-            reply = await self.llm.complete(ChatRequest(self.prompt.filled(texts), max_tokens=64, schema=_SCHEMA))
+            texts = {"question": entry.question, "sentence": entry.sentence}
+            reply = await self.llm.complete(request_with(self.prompt, texts, 64, _SCHEMA))
             if isinstance(reply, CallFailure):
                 return Labelled(None, reply.reason)
+            if isinstance(self.prompt, VerbatimPrompt):
+                label = find_label(LABELS, reply.text)
+                return Labelled(label, None if label else "the reply has none of the four labels, or several")
             try:
                 return Labelled(parse(reply.text, _Reply).label)
             except ValueError:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.lab.assess.mixture import StoredMixture
-from vericite.llm import LLM, CallFailure, ChatRequest
-from vericite.llm.chat import as_block
-from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt
+from vericite.llm import LLM, CallFailure
+from vericite.llm.prompts import Prompt, read_prompt
+from vericite.llm.verbatim import VerbatimPrompt, expect_texts, request_with
 from vericite.models import Embedder
 from vericite.models.contracts import Embeds
 from vericite.text.statements import split_statements
@@ -61,7 +61,9 @@ class MadeNuggets(NamedTuple):
     failure: str | None = None
 
 
-def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = PROMPT) -> Iterable[MadeNuggets]:
+def make_nuggets(
+    texts: Iterable[str], llm: LLM | None = None, prompt: Prompt | VerbatimPrompt = PROMPT
+) -> Iterable[MadeNuggets]:
     """Return the nuggets of each text, in order, by a language model or, without one, offline.
 
     Raises:
@@ -69,12 +71,10 @@ def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = 
     """
     if llm is None:
         return (MadeNuggets(split_nuggets(text)) for text in texts)
-    expect_known_slots(prompt.name, "system", prompt.system, (), ("text",))
-    expect_known_slots(prompt.name, "user", prompt.user, ("text",))
+    expect_texts(prompt, ("text",))
 
     async def ask(text: str) -> MadeNuggets:
-        request = ChatRequest(prompt.filled({"text": as_block("text", text)}), max_tokens=1024)
-        reply = await llm.complete(request)
+        reply = await llm.complete(request_with(prompt, {"text": text}, 1024))
         if isinstance(reply, CallFailure):
             return MadeNuggets((), reply.reason)
         if reply.cut_off:

@@ -11,7 +11,7 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from string import Template
@@ -20,6 +20,7 @@ from typing import Any, cast
 from pydantic import Field, ValidationError, field_validator
 
 from vericite.errors import InputError, Problems, UnknownNameError
+from vericite.generate.printed import ANSWER_PROMPTS
 from vericite.pipeline.plan import Plan, usual_plan
 from vericite.pipeline.setting import read_settings
 from vericite.records import Question, Record, first_problem
@@ -88,6 +89,7 @@ class Experiment(Record):
         cells: Extra cells.
         without: Combinations of values to leave out.
         values: Default values of the variables ``$name`` in strings; ``--set`` overrides them.
+        prompts: Folder of printed prompts, which replace ours of the same name; empty: ours.
     """
 
     name: str = Field(min_length=1)
@@ -99,6 +101,7 @@ class Experiment(Record):
     cells: tuple[ExtraCell, ...] = ()
     without: tuple[Mapping[str, str], ...] = ()
     values: Mapping[str, str] = Field(default_factory=dict)
+    prompts: str = ""
 
     @field_validator("name")
     @classmethod
@@ -148,10 +151,37 @@ class Experiment(Record):
             found.append(Cell(at, plan.changed(extra.plan, f"in cells, {at}")))
         if not found:
             raise InputError(f"expected cells in the experiment {self.name}; found none: add axes or cells")
+        found = self._as_printed(found)
         names = [cell.name for cell in found]
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"expected a unique name for each cell; found {repeated!r} twice")
         return found
+
+    @property
+    def our_wording(self) -> tuple[str, ...]:
+        """The prompts of the cells that a paper prints, but that are sent in our words."""
+        prompts = {cell.plan.answer.prompt for cell in self.expanded() if cell.plan.answer.llm is not None}
+        return tuple(name for name in ANSWER_PROMPTS if name in prompts)
+
+    def _as_printed(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Replace our prompts by the printed ones in the folder ``prompts``."""
+        if not self.prompts:
+            return list(cells)
+        used = {cell.plan.answer.prompt for cell in cells}
+        wanted = {name: Path(self.prompts) / f"{name}.toml" for name in ANSWER_PROMPTS if name in used}
+        files = {name: file for name, file in wanted.items() if file.is_file()}
+        if wanted and not files:
+            names = " or ".join(file.name for file in wanted.values())
+            raise InputError(
+                f"expected {names} in the folder {self.prompts}; found none. "
+                f"Write them from your copy of the paper: vericite prompts from PAPER --to {self.prompts}"
+            )
+        return [
+            replace(cell, plan=cell.plan.changed({"answer": {"prompt": str(files[prompt])}}, "in prompts"))
+            if (prompt := cell.plan.answer.prompt) in files
+            else cell
+            for cell in cells
+        ]
 
     def _combined(self, base: Plan, axes: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[Cell]:
         if not axes:

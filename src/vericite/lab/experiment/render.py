@@ -9,6 +9,7 @@ from io import StringIO
 
 from vericite.evaluate.scoring import signed
 from vericite.evaluate.significance import ALPHA
+from vericite.generate.printed import HOW_TO_PRINT
 from vericite.lab.experiment.tables import Column, Table, TableFigure
 
 Form = Callable[[Table], str]
@@ -67,6 +68,8 @@ def notes_of(table: Table) -> list[str]:
     if layout.printed:
         systems = " / ".join(table.papers)
         found.append(f"paper: what {layout.source} printed" + (f", for {systems}" if systems != "paper" else ""))
+    if table.our_wording:
+        found.append(f"prompts: our wording ({', '.join(table.our_wording)}); {HOW_TO_PRINT}")
     measures = ", ".join(f"{column.name} = {column.measure}" for column in layout.columns)
     return [*found, measures, *layout.notes, *(f"warning: {warning}" for warning in table.warnings)]
 

@@ -25,6 +25,7 @@ from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems, scored_by
 from vericite.evaluate.significance import Comparison, corrected
 from vericite.evaluate.systems import read_system
+from vericite.generate.printed import our_wording
 from vericite.lab.experiment.grid import EXPERIMENT, folders_of
 from vericite.records import Answer, Record, first_problem
 
@@ -182,6 +183,7 @@ class Table:
         comparisons: The comparisons of rows, each test once.
         drawn: The settings of the intervals.
         warnings: Warnings about cells: failed questions, truncated evidence.
+        our_wording: Prompts that a paper prints, but that were sent in our words.
     """
 
     layout: Layout
@@ -192,6 +194,7 @@ class Table:
     comparisons: tuple[RowComparison, ...] = ()
     drawn: Bootstrap = field(default_factory=Bootstrap)
     warnings: tuple[str, ...] = ()
+    our_wording: tuple[str, ...] = ()
 
 
 def read_cells(folders: Sequence[Path], problems: Problems) -> list[RunCell]:
@@ -266,7 +269,14 @@ def make_table(cells: Sequence[RunCell], layout: Layout, bootstrap: Bootstrap | 
     heads = tuple(", ".join(filter(None, (*values, column.name))) for values in across for column in layout.columns)
     named = (*axes, *((layout.by,) if layout.by else ()))
     comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
-    return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn, tuple(_warnings(cells)))
+    warnings, ours = tuple(_warnings(cells)), tuple(_our_wording(cells))
+    return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn, warnings, ours)
+
+
+def _our_wording(cells: Iterable[RunCell]) -> list[str]:
+    answers = (item.answer for cell in cells for item in cell.system.items if item.answer is not None)
+    signatures = {answer.generator for answer in answers if answer.generator}
+    return sorted({name for signature in signatures if (name := our_wording(signature))})
 
 
 def _warnings(cells: Iterable[RunCell]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Mess
 from vericite.llm.chat import Alternative, as_block
 from vericite.llm.prompts import Prompt, expect_known_slots, fill, read_prompt, signed, slots
 from vericite.llm.replies import MORE_ROOM, parse
-from vericite.llm.verbatim import Turn, expect_slots, fill_turns, is_verbatim, sign_verbatim, with_turns
+from vericite.llm.verbatim import Turn, expect_slots, fill_turns, find_label, is_verbatim, sign_verbatim, with_turns
 from vericite.models.contracts import COLUMNS, Judgement, Pair
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -188,21 +187,8 @@ class VerbatimJudgePrompt:
         return fill_turns(self.turns, given)
 
     def label_in(self, reply: str) -> str | None:
-        """Return the label in a reply; None if it has none, or several.
-
-        A label within a longer one ("attributable" in "not attributable") does not count.
-        """
-        ordered = sorted(self.labels, key=len, reverse=True)
-        said = {_bare(label): label for label in ordered}
-        if (whole := said.get(_bare(reply))) is not None:
-            return whole
-        inside = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, said)) + r")(?!\w)")
-        found = {said[label] for label in inside.findall(_bare(reply))}
-        return found.pop() if len(found) == 1 else None
-
-
-def _bare(text: str) -> str:
-    return " ".join(re.sub(r"[\W_]+", " ", text).split()).casefold()
+        """Return the label in a reply; None if it has none, or several."""
+        return find_label(self.labels, reply)
 
 
 def load_judge_prompt(path: Path) -> JudgePrompt | VerbatimJudgePrompt:
