@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import ScriptedServer, reply, status
+from server import FAST, ScriptedServer, reply, status
 
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
@@ -36,6 +37,7 @@ from vericite.lab.assess.tables import (
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
+from vericite.llm.verbatim import read_any
 from vericite.models import Embedder, Pair
 from vericite.text.citations import parse_answer
 
@@ -192,3 +194,19 @@ def test_rankings_by_model_and_human_labels_are_correlated():
     assert rows["Kendall's tau-b, completeness"].estimate.value == pytest.approx(-1)
     (row, *_) = sentence_rankings(dict(list(labels.items())[:2]), labels, Bootstrap(draws=100))
     assert "three systems" in row.needs
+
+
+def test_the_reply_to_a_verbatim_prompt_is_searched_for_a_label(server: ScriptedServer, tmp_path: Path):
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "m"\nversion = 1\nabout = "x"\nverbatim = true\nuser = "{a b} {question}|{sentence}"\n')
+    replies = ["Required", "\u2018Unnecessary\u2019.", "Label: borderline", "Required or borderline", "I cannot say"]
+    server.script([reply(text) for text in replies])
+    prompt = read_any(file)
+    asked = [AnswerSentence("Q <b>", f"S{number}") for number in range(len(replies))]
+    found = list(ByModel(LLM(server.spec, replace(FAST, concurrency=1)), prompt).label(asked))
+    assert [labelled.label for labelled in found] == ["required", "unnecessary", "borderline", None, None]
+    assert all("none of the four labels" in (labelled.failure or "") for labelled in found[3:])
+    assert sorted(server.questions) == [f"{{a b}} Q <b>|S{number}" for number in range(len(replies))]
+    file.write_text(file.read_text().replace("{sentence}", "{passage}"))
+    with pytest.raises(InputError, match="sentence"):
+        ByModel(LLM(server.spec, FAST), read_any(file))

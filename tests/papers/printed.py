@@ -19,12 +19,14 @@ def between(paper: str, first: str, last: str | None = None) -> str:
     """A paper's lines behind the one that begins with ``first`` and before the one that begins with ``last``."""
     lines = (PAPERS / f"{paper}.txt").read_text("utf-8").split("\n")
     start = next(number for number, line in enumerate(lines) if line.startswith(first)) + 1
-    end = len(lines) if last is None else next(n for n, line in enumerate(lines) if n >= start and line.startswith(last))
+    end = (
+        len(lines) if last is None else next(n for n, line in enumerate(lines) if n >= start and line.startswith(last))
+    )
     return "\n".join(lines[start:end]).strip("\n")
 
 
 def printed(name: str) -> str:
-    """A printed prompt by the name of its file, with the paper's placeholders, found in another way than the package does."""
+    """A printed prompt by the name of its file, with the paper's placeholders; not found by the package's code."""
     match name.split("-"):
         case ["vericite"]:
             return between("vericite", "E Prompt Template").replace("\n ↪ ", " ")

@@ -1,4 +1,4 @@
-"""``vericite prompts from`` writes what the papers print; through each paper's commands a model gets it byte for byte."""
+"""``vericite prompts from`` writes what the papers print, and each paper's commands send it byte for byte."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ def test_vericites_prompt_through_its_experiment(
     server.default = reply(said)
     folder = prompts("vericite")
     corpus, questions = tmp_path / "corpus.jsonl", tmp_path / "bioasq.json"
-    documents = [{"id": "7", "pmid": "7", "text": TEXT}, {"id": "8", "pmid": "8", "text": "Placebo shortened no colds."}]
+    documents = [
+        {"id": "7", "pmid": "7", "text": TEXT},
+        {"id": "8", "pmid": "8", "text": "Placebo shortened no colds."},
+    ]
     corpus.write_text("".join(f"{json.dumps(document)}\n" for document in documents))
     question = {"id": "q", "body": "Does {zinc} shorten colds?", "type": "summary", "ideal_answer": ["By a day."]}
     question["documents"] = ["http://www.ncbi.nlm.nih.gov/pubmed/7"]
@@ -84,12 +87,12 @@ def test_vericites_prompt_through_its_experiment(
         examples = examples.removeprefix(whole)
     assert not examples
     assert (arrival.body["temperature"], arrival.body["top_p"]) == (0.4, 0.9)
-    table = run_cli("table", str(tmp_path / "runs"), "--draws", "100")
+    table = run_cli("table", str(tmp_path / "runs"))
     assert table.code == 0 and "our wording" not in table.out
     # In our words, both say so.
     again = run_cli(*asked[:2], "--to", str(tmp_path / "ours"), *given)
     assert again.code == 0 and "our wording: vericite" in again.err
-    assert "our wording (vericite)" in run_cli("table", str(tmp_path / "ours"), "--draws", "100").out
+    assert "our wording (vericite)" in run_cli("table", str(tmp_path / "ours")).out
 
 
 def test_reason_and_verifys_prompts_through_their_experiment(
@@ -116,7 +119,7 @@ def test_reason_and_verifys_prompts_through_their_experiment(
     asked = [sent(arrival) for arrival in server.arrivals]
     user = ("user", f"[1] {TEXT}\n\n{row['question']}")
     assert asked == [[("system", printed(prompt)), user] for prompt in names.values()]
-    table = run_cli("table", str(tmp_path / "runs"), "--as", "csv", "--draws", "100")
+    table = run_cli("table", str(tmp_path / "runs"), "--as", "csv")
     assert table.code == 0 and "BioASQ-Y/N" in table.out and ",1.0," in table.out
 
 
@@ -142,9 +145,9 @@ def test_bioaces_prompts_for_nuggets_and_sentences(
         reply(said)(answering, arrival)
 
     server.default = behave
-    files = ("--nugget-prompt", f"{folder}/bioace-nuggets.toml")
-    files += ("--completeness-prompt", f"{folder}/bioace-completeness.toml")
-    scored = run_cli(*SCORE, "--llm", server.spec, "--completeness", "llm", *files)
+    files = ("--set", f"nugget_prompt={folder}/bioace-nuggets.toml", "--set", "completeness=llm")
+    files += ("--set", f"completeness_prompt={folder}/bioace-completeness.toml")
+    scored = run_cli(*SCORE, "--llm", server.spec, *files)
     assert scored.code == 0, scored.err
     rows = {(row["table"], row["row"], row["system"]): row for row in json.loads(scored.out)}
     assert rows["sentences by a model", "completeness", "M1"]["value"] == 1
@@ -182,7 +185,7 @@ def test_bioaces_prompts_for_citations(
     judge = f"llm:{server.spec}?prompt={prompts('bioace') / f'{name}.toml'}"
     documents = tmp_path / "documents.jsonl"
     documents.write_text(json.dumps({"id": "1100", "pmid": "1100", "sections": [{"text": TEXT}]}) + "\n")
-    scored = run_cli(*SCORE, "--documents", str(documents), "--judge", judge)
+    scored = run_cli(*SCORE, "--documents", str(documents), "--set", f"judge={judge}")
     rows = {row["row"]: row["value"] for row in json.loads(scored.out) if "tables 4, A6" in row["table"]}
     assert rows["R, supporting"] == (0 if "not" in said else 1)
     claim = "Iron supplements lower fatigue in women without anaemia."
@@ -199,7 +202,7 @@ def test_multiattrs_prompt_for_long_answers(
     server.default = reply("Levodopa relieves rigidity in Parkinson's disease [1].")
     made = run_cli(
         "train", "attribution-data", f"hotpotqa:{file}", "--out", str(tmp_path / "out"), "--llm", server.spec,
-        "--judge", "lexical", "--prompt", str(folder / "multiattr-long.toml"),
+        "--set", "judge=lexical", "--set", f"prompt={folder}/multiattr-long.toml",
     )  # fmt: skip
     assert made.code == 0, made.err
     (arrival,) = server.arrivals
@@ -220,9 +223,9 @@ def test_multiattrs_prompts_for_sources(
     server.script([reply(text) for text in replies])
     made = run_cli(
         "train", "attribution-data", f"attrscore:{file}", "--form", "sources", "--out", str(tmp_path / "out"),
-        "--llm", server.spec, "--judge", "lexical",
-        "--positive-prompt", str(folder / "multiattr-positive.toml"),
-        "--negative-prompt", str(folder / "multiattr-negative.toml"),
+        "--llm", server.spec, "--set", "judge=lexical",
+        "--set", f"positive_prompt={folder}/multiattr-positive.toml",
+        "--set", f"negative_prompt={folder}/multiattr-negative.toml",
     )  # fmt: skip
     assert made.code == 0, made.err
     places = {"{statement}": row["answer"], "{reference}": row["reference"]}

@@ -100,8 +100,7 @@ def read_paper(path: Path) -> str:
                 return printed_lines(file)
             text = file.stream.read().decode("utf-8-sig")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"expected a paper in {path}; found none: {reason}. Check the path.") from None
+        raise InputError(f"expected a readable file; found {path}: {error.strerror or error}. Copy it again") from None
     except UnicodeDecodeError:
         raise InputError(
             f"expected a paper as UTF-8 text or PDF; found {path}, which is neither. Save it as text, or as PDF."
@@ -282,7 +281,13 @@ def _figure(number: int, name: str, about: str, begins: str, fields: Callable[[s
 _NAMES = {"vericite": "VeriCite", "reason-verify": "Reason&Verify", "bioace": "BioACE", "multiattr": "MultiAttr"}
 _PAPERS: Mapping[str, tuple[_Printed, ...]] = {
     "vericite": (
-        _Printed("vericite", "Appendix E, for answers; its omitted demonstrations are ours", r"(?:Appendix\s+)?E\.?\s+Prompt\s+Template", None, _vericite),
+        _Printed(
+            "vericite",
+            "Appendix E, for answers; its omitted demonstrations are ours",
+            r"(?:Appendix\s+)?E\.?\s+Prompt\s+Template",
+            None,
+            _vericite,
+        ),
     ),
     "reason-verify": tuple(
         _ReasonVerify(f"reason-verify-{name.lower()}", f"Appendix {at}, for answers", rf"{at}\.", ends, _reason_verify)
