@@ -52,7 +52,7 @@ def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
 
 def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):
     kept = tmp_path / "mixture.json"
-    assert run_cli(*COMMAND, "--save-mixture", str(kept), "--set", "threshold=0.6").code == 0
+    assert run_cli(*COMMAND, "--set", f"save_mixture={kept}", "--set", "threshold=0.6").code == 0
     again = run_cli(*COMMAND, "--set", f"mixture={kept}", "--set", "align=optimal")
     assert again.code == 0
     assert "fitted to the scored answers" not in again.err
@@ -134,7 +134,7 @@ def test_an_answer_that_cannot_be_read_costs_itself(run_cli, tmp_path):
     answers[0]["machine_generated_answers"]["M2"] = "Iron helps."
     broken, kept = tmp_path / "answers.json", tmp_path / "mixture.json"
     broken.write_text(json.dumps(answers))
-    printed = run_cli(*COMMAND[:2], f"medaesqa:{broken}", *COMMAND[3:], "--json", "--save-mixture", str(kept))
+    printed = run_cli(*COMMAND[:2], f"medaesqa:{broken}", *COMMAND[3:], "--json", "--set", f"save_mixture={kept}")
     assert printed.code == 2 and "expected a list of objects" in printed.err.replace("\n", " ")
     found = rows(printed)
     assert found["nuggets (table 1)", "recall", "M2"]["n"] == 1
@@ -273,7 +273,7 @@ def test_a_language_model_is_asked_by_prompts_of_the_users_own(run_cli, tmp_path
 def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
     pytest.importorskip("optuna", reason="the extra [assess] is not installed")
     kept = tmp_path / "mixture.json"
-    printed = run_cli(*COMMAND, "--set", "tune=12", "--save-mixture", str(kept), "--json")
+    printed = run_cli(*COMMAND, "--set", "tune=12", "--set", f"save_mixture={kept}", "--json")
     assert printed.code == 0, printed.err
     assert "tuned on the answers that it scores" in printed.err.replace("\n", " ")
     mixture = json.loads(kept.read_text())
@@ -292,7 +292,7 @@ def test_an_answer_whose_nuggets_failed_does_not_choose_the_threshold(run_cli, m
         return [it if place < ok else MadeNuggets((), "silence") for place, it in enumerate(whole)]
 
     kept = str(tmp_path / "mixture.json")
-    assert run_cli(*COMMAND, "--save-mixture", kept).code == 0
+    assert run_cli(*COMMAND, "--set", f"save_mixture={kept}").code == 0
     chosen_by: list[int] = []
 
     def tuned(matrices, mixture, *_, **__):

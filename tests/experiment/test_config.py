@@ -91,7 +91,7 @@ def test_an_extending_file_overrides_fields(tmp_path: Path):
         ("rerank: none", "reranks: none", "reranks"),
         ("{from: questions.jsonl}", "{from: questions.jsonl, sample: 0}", "sample"),
         ("axes:", "axis:", "axis"),
-        ("name: small", "name: [", "expected a plan in JSON, TOML or YAML"),
+        ("name: small", "name: [", "expected settings in JSON, TOML or YAML"),
     ],
 )
 def test_errors_name_the_field(tmp_path: Path, old: str, new: str, expected: str):

@@ -226,4 +226,4 @@ def test_a_verbatim_reply_is_its_own_rationale(run_cli, path: Path, tmp_path: Pa
         run = json.loads(run_cli(*asked, str(path)).out)
         assert [it["claim"] for it in run["rationale"]["checked"]["verdicts"]] == ["Zinc helps.", "It is cheap."]
         refused = run_cli(*asked, str(plain))
-        assert refused.code == 2 and "or a verbatim one" in refused.err
+        assert refused.code == 2 and "or with a verbatim prompt" in refused.err

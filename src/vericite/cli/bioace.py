@@ -41,7 +41,6 @@ def score(
         ),
     ],
     documents: DocumentsOption = None,
-    save_mixture: Annotated[Path | None, typer.Option(help="Write the mixture here, as JSON.", metavar="FILE")] = None,
     llm: Annotated[
         str | None,
         typer.Option(help="A language model that extracts nuggets. Default: atomic statements.", metavar="MODEL"),
@@ -74,16 +73,15 @@ def score(
         raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
     if settings.completeness_prompt is not None and settings.completeness != "llm":
         raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
-    nugget_prompt, labels_prompt, mixture = map(
-        _path, (settings.nugget_prompt, settings.completeness_prompt, settings.mixture)
-    )
+    nugget_prompt, labels_prompt = _path(settings.nugget_prompt), _path(settings.completeness_prompt)
+    mixture, save_mixture = _path(settings.mixture), _path(settings.save_mixture)
     problems = Problems()
     with reported(problems):
         places, names = named_places(systems)
         read = read_systems(places, problems, None, {}, read_library(documents, problems), names, whole=True)
-        refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
+        refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="save_mixture")
         refuse_same(out, *read.paths, gold, documents, mixture)
-        refuse_unwritable(save_mixture, "--save-mixture")
+        refuse_unwritable(save_mixture, "save_mixture")
         refuse_unwritable(out)
         model = None if llm is None else LLM(llm)
         asked = OUR_COMPLETENESS if labels_prompt is None else read_any(labels_prompt)

@@ -95,7 +95,7 @@ def test_a_checkpoint_without_a_pooler_has_none_to_be_read_by(bert: Path, tmp_pa
 def test_nuggets_are_compared_by_a_checkpoint(bert: Path, run_cli, tmp_path: Path):
     kept = tmp_path / "mixture.json"
     printed = run_cli(
-        "bioace", "score", ANSWERS, "--gold", GOLD, "--set", f"embedder=hf:{bert}", "--save-mixture", str(kept)
+        "bioace", "score", ANSWERS, "--gold", GOLD, "--set", f"embedder=hf:{bert}", "--set", f"save_mixture={kept}"
     )
     assert printed.code == 0, printed.err
     assert json.loads(kept.read_text())["embedder"].startswith("hf:sup-simcse-tiny@")

@@ -172,8 +172,9 @@ class AssessSettings(Draws):
         "pooler; default for SimCSE: pooler).",
     )
     mixture: str | None = Field(
-        default=None, description="File of a mixture from --save-mixture. Default: fit one to these answers."
+        default=None, description="File of a mixture from save_mixture. Default: fit one to these answers."
     )
+    save_mixture: str | None = Field(default=None, description="File to write the mixture to, as JSON.")
     nugget_prompt: str | None = Field(
         default=None, description="File (.toml) with a prompt for nuggets, instead of the bundled one."
     )
