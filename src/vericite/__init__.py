@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         calibrate,
         compare,
         convert,
+        extract_prompts,
         open_corpus,
         rankings,
         read_answers,
