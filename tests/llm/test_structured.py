@@ -119,7 +119,7 @@ def test_a_second_one_is_a_failure_that_keeps_it(server: ScriptedServer, parsed:
     found = parsed()
     assert isinstance(found, CallFailure)
     assert (found.raw, found.attempts, len(server.arrivals)) == ("still sorry", 2, 2)
-    assert "kind Judgement; found, after one repair, no JSON object" in found.reason
+    assert "kind Judgement; found, after one repair, not exactly one JSON object" in found.reason
 
 
 def test_a_repair_that_fails_keeps_the_first_reply(server: ScriptedServer, parsed: Callable[..., Any]):
