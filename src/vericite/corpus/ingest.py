@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -147,7 +148,8 @@ class _Collector:
 
     def take_list(self, given: str) -> None:
         path = Path(given)
-        if _is_list(given) and not path.exists():
+        # ``Path.exists`` raises an error for a name that is too long for a file, as many numbers are.
+        if _is_list(given) and not os.path.exists(given):
             pmids = [pmid.strip() for pmid in given.split(",") if pmid.strip()]
             self.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids, _named(pmids))
             return

@@ -120,7 +120,7 @@ def test_a_reply_with_fewer_pmids_than_announced_is_asked_for_again(server: Entr
 
 def test_a_repeatedly_short_reply_is_an_error_not_a_short_result(server: EntrezServer, client: Client):
     server.script([fewer_ids] * 4)
-    with pytest.raises(EntrezError, match=r"esearch .* in 4 attempts; found expected 3 PMIDs of 3; found 1"):
+    with pytest.raises(EntrezError, match=r"esearch .* in 4 attempts; found expected 3 PMIDs out of 3; found 1"):
         client().search("stroke[tiab]")
 
 
