@@ -282,6 +282,7 @@ BAD_WORDS = [
     ("corpus", "info", "nowhere"),
     ("corpus", "build"),
     ("demonstrations", "info", "nowhere.jsonl"),
+    ("prompts", "from", "ANSWERS", "--to", "x"),
     ("train", "fitt"),
     ("run", "nowhere.yaml"),
     ("run", "ANSWERS"),

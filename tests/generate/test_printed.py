@@ -98,6 +98,13 @@ def test_a_file_that_is_none_of_the_papers_is_refused(run_cli: Callable[..., Any
         write_printed(tmp_path / "scan", tmp_path / "to")
 
 
+def test_a_file_in_place_of_the_folder_is_refused_and_kept(tmp_path: Path):
+    paper = written(tmp_path, VERICITE)
+    with pytest.raises(InputError, match="expected a folder"):
+        write_printed(paper, paper)
+    assert paper.read_text("utf-8") == VERICITE
+
+
 BINARY = "Prompt : Binary Label Prompt\n{}\nClaim:{{sentence}}\nReference:{{document}}\nFig. A2: A prompt.\n"
 
 

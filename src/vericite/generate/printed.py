@@ -73,9 +73,11 @@ def write_printed(paper: Path, to: Path) -> PrintedPrompts:
     """Find the prompts that a paper prints, and write each into a file.
 
     Raises:
-        InputError: The paper cannot be read, or none of its prompts is recognized.
+        InputError: The paper cannot be read, none of its prompts is recognized, or ``to`` is a file.
         MissingExtraError: The paper is a PDF, and the reader of PDF files is not installed.
     """
+    if to.exists() and not to.is_dir():
+        raise InputError(f"expected a folder to write prompts to; found the file {to}. Name another.")
     name, found = find_printed(read_paper(paper), paper)
     to.mkdir(parents=True, exist_ok=True)
     files: dict[str, Path] = {}
