@@ -204,7 +204,7 @@ def test_writing_a_list_locked_by_another_process_is_an_error(monkeypatch: pytes
     holder = sqlite3.connect(cache() / FILE, isolation_level=None)
     try:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(InputError, match="expected to write the list of retracted articles"):
+        with pytest.raises(InputError, match="cannot write the list of retracted articles"):
             learn([told("12")])
     finally:
         holder.close()

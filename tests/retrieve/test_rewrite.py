@@ -158,5 +158,5 @@ def test_the_signature_depends_on_prompt_shown_evidence_and_model(server: Script
 
 @pytest.mark.parametrize("wrong", [{"documents": -1}, {"characters": 0}])
 def test_invalid_bounds_are_refused(rewriter: Make, wrong: dict[str, int]):
-    with pytest.raises(InputError, match="Correct them"):
+    with pytest.raises(InputError, match="expected documents >= 0 and characters >= 1"):
         rewriter(**wrong)

@@ -225,9 +225,9 @@ def test_it_is_found_by_name_and_by_file(own: Path):
 def test_it_is_no_part_of_a_mean(own: Path):
     """It would be calibrated twice, or reach itself."""
     write_fitted(stored(judge="mean:mine+lexical"), stored_path("mine"))
-    with pytest.raises(InputError, match="not calibrated themselves"):
+    with pytest.raises(InputError, match="expected uncalibrated judges"):
         load_judge("mean:mine+lexical")
-    with pytest.raises(InputError, match="not calibrated themselves"):
+    with pytest.raises(InputError, match="expected uncalibrated judges"):
         load_judge("mine")
 
 

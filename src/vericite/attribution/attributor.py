@@ -154,7 +154,10 @@ class SentenceSources(Record):
 
 
 class Attribution(Record):
-    """An answer cited after it was written. ``sentences`` match ``answer.claims``; ``by`` found the sources."""
+    """An answer whose citations were added after it was written.
+
+    ``sentences`` correspond to ``answer.claims``; ``by`` names the method that found the sources.
+    """
 
     answer: Answer
     sentences: tuple[SentenceSources, ...]

@@ -122,7 +122,7 @@ def train_completeness(
     out: Annotated[
         Path,
         typer.Option(
-            help="Write the classifier here, as JSON. For a checkpoint: a folder; a stopped run in it is resumed."
+            help="Write the classifier here, as JSON. For a checkpoint: a folder; an interrupted run there is resumed."
         ),
     ],
     encoder: Annotated[
@@ -197,7 +197,7 @@ def train_correctness(
     encoder: Annotated[
         str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write to. A stopped run in it is resumed.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run there is resumed.")],
     config: ConfigOption = None,
     assigned: SetOption = None,
 ) -> None:

@@ -92,7 +92,7 @@ def _show_quotations(console: Terminal, run: Run) -> None:
 
 
 def _show_nearest(console: Terminal, run: Run) -> None:
-    """Print, after a refusal, how likely the sources answer and what may help."""
+    """After a refusal, print the probability that the sources contain an answer, and what may help."""
     if run.answer.sufficiency is not None:
         console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
     console.print()

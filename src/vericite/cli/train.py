@@ -103,7 +103,7 @@ def attribution(
     dev: Annotated[
         Path, typer.Option(help="Development examples: they choose the epoch and the threshold.", metavar="FILE")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run there is resumed.")],
     then: Annotated[
         list[Path] | None,
         typer.Option(help="Examples for a second stage, such as your own domain; repeatable.", metavar="FILE"),
@@ -122,8 +122,8 @@ def attribution(
     It uses the output of the bundled models, so it needs no extra and no GPU. OUT gets `head.json`, which
     `vericite attribute --by head:OUT` reads, the features of each example, and `manifest.json`.
 
-    With --base, a decoder (a Hugging Face name, a folder or a GGUF file) learns a label for each of five sources by
-    LoRA, like MultiAttr; that needs the extra \[train].
+    With --base, a decoder (a Hugging Face name, a folder or a GGUF file) is fine-tuned with LoRA to label each of five
+    sources, as in MultiAttr. This needs the \[train] extra.
     """
     from vericite.cli.terminal import ProgressLine
     from vericite.lab.train.configs import HeadConfig, LoraConfig
@@ -156,7 +156,7 @@ def inline(
     base: Annotated[
         str, typer.Option(help="A decoder: a Hugging Face name, a folder or a GGUF file.", metavar="MODEL")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run there is resumed.")],
     ask: Annotated[
         Path | None, typer.Option(help="Examples with questions to answer after training.", metavar="FILE")
     ] = None,
@@ -192,7 +192,7 @@ def attribution_data(
     data: Annotated[
         str, typer.Argument(help="A data set, such as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run in it continues.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run there is resumed.")],
     form: Annotated[
         Literal["long", "short", "sources"],
         typer.Option(

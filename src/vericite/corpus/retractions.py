@@ -308,6 +308,6 @@ def _write(file: Path, changed: Sequence[RetractedArticle]) -> None:
     there = _entries_in(file)
     if any(there.get(entry.pmid) != (entry if entry.reported else None) for entry in changed):
         raise InputError(
-            f"expected to write the list of retracted articles at {file}; it cannot be written. Stop the program that "
-            "uses it, or set VERICITE_CACHE to another folder"
+            f"cannot write the list of retracted articles to {file}. Stop the program that is using it, or set "
+            "VERICITE_CACHE to another folder"
         )

@@ -151,7 +151,7 @@ def _statement(id: str, row: Row, trials: Row) -> LabelledCitation:
     labels = {"Entailment": "supported", "Contradiction": "contradicted"}
     for name in names:
         if not trials.has(name):
-            raise row.refused("Primary_id", f"expected a trial of trials.json; found {name!r}")
+            raise row.refused("Primary_id", f"expected a trial in trials.json; found {name!r}")
     return LabelledCitation(
         id=id,
         claim=row.required_text("Statement"),

@@ -238,7 +238,10 @@ _NONE = (0.0,) * len(COLUMNS)
 
 @dataclass(frozen=True)
 class Target:
-    """The target of the threshold: a share of verdicts still given, or a maximum share of wrong ones among these."""
+    """What the threshold must achieve.
+
+    A minimum share of pairs that get a verdict, or a maximum error rate among those verdicts.
+    """
 
     coverage: float = COVERED
     risk: float | None = None

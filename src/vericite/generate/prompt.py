@@ -233,7 +233,7 @@ class AnswerPrompt(Prompt):
         found = slots(text)
         for slot in ("insufficient", "words", "citations"):
             if slot in found and part != "demonstration" and getattr(self, slot) is None:
-                raise InputError(f"expected prompt {self.name} to say what {{{slot}}} is; found no {slot}. Add it.")
+                raise InputError(f"expected a value for {{{slot}}} in prompt {self.name}; found none. Add it.")
         if found & {"fewest", "most"} and self.sentences is None:
             raise InputError(f"expected prompt {self.name} to say how many sentences; found none. Add sentences.")
 

@@ -152,7 +152,7 @@ class VerbatimPrompt:
         """Read a prompt from a file.
 
         Raises:
-            InputError: The file does not exist, or is not such a prompt.
+            InputError: The file does not exist or does not contain a valid prompt.
         """
         return read_prompt(path, cls, with_turns)
 

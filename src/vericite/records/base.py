@@ -238,8 +238,7 @@ def expecting_records(items: Iterable[_Read], path: Path) -> Iterator[_Read]:
         faults += not found
         if faults > MOST_FAULTS:
             raise InputError(
-                f"expected records; found none among the first {MOST_FAULTS:,} of {path}, the limit. "
-                f"The last problem: {item}"
+                f"expected records; the first {MOST_FAULTS:,} of {path} are all unreadable. The last problem: {item}"
             )
         yield item
 

@@ -465,7 +465,7 @@ class Repaired(Record):
 
     @property
     def content(self) -> tuple[int, int]:
-        """Number of sentences kept or re-cited, and of all sentences."""
+        """Number of sentences kept or re-cited, and the total number of sentences."""
         return self.kept + self.count("re-cited"), self.sentences
 
 

@@ -98,10 +98,10 @@ def with_verdicts(system: System, protocol: Protocol | str | None = None, judge:
         if there != {asked}:
             more = f" and {len(left)} answers without verdicts, which would be judged by {asked}" if left else ""
             raise InputError(
-                f"expected all verdicts of {system.name} to be by one protocol; found also verdicts by "
-                f"{', '.join(sorted(filter(None, there)))}{more}. Choose the protocol and judge of the stored "
+                f"expected all verdicts of {system.name} to be from one protocol; also found verdicts from "
+                f"{', '.join(sorted(filter(None, there)))}{more}. Select the protocol and judge of the stored "
                 "verdicts with --set check.protocol=NAME and --set check.judge=NAME, or run "
-                "`vericite check` on all answers and name the folder of the verdicts."
+                "`vericite check` on all answers and pass its output folder."
             )
     found = dict(zip((id(answer) for answer in left), check_many(left, protocol or DEFAULT, judge), strict=True))
     return replace(system, items=tuple(_with(item, found.get(id(item.answer))) for item in system.items))

@@ -294,7 +294,7 @@ class PageParts:
     """The parts of a page and its permissions.
 
     Attributes:
-        styles: Its styles, as packages and files in their folder ``page``.
+        styles: Its style sheets, as a package and a file in that package's ``page`` folder.
         scripts: Its scripts, in order.
         external: Whether it reads a script file next to it.
         asks: Whether it may send requests to its own server.
@@ -345,7 +345,7 @@ def write_page(page: Page, out: Path) -> None:
         _write(out / "index.html", page.html)
         _write(out / "data.js", page.data)
     except OSError as error:
-        raise InputError(f"expected a place that can be written; found {out}: {error.strerror}") from None
+        raise InputError(f"expected a writable path; found {out}: {error.strerror}") from None
 
 
 def _write(path: Path, text: str) -> None:

@@ -51,8 +51,7 @@ class LanguageModelRewriter:
     def __init__(self, llm: LLM, documents: int = 5, characters: int = 1_000) -> None:
         if documents < 0 or characters < 1:
             raise InputError(
-                f"expected documents of at least 0 and characters of at least 1; found {documents} and {characters}. "
-                "Correct them."
+                f"expected documents >= 0 and characters >= 1; found documents={documents}, characters={characters}."
             )
         self.llm = llm
         self._documents = documents

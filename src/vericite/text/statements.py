@@ -325,7 +325,7 @@ class Clauses:
 
 
 def _bracketed(tokens: Sequence[Token]) -> list[bool]:
-    """Return which tokens are in closed brackets."""
+    """For each token, return whether it is inside matched brackets."""
     change = [0] * (len(tokens) + 1)
     opened: list[int] = []
     for index, token in enumerate(tokens):

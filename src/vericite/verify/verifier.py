@@ -335,7 +335,7 @@ class Verifier:
         yield from batch
 
     def _judge(self, pending_cases: list[PendingCase]) -> None:
-        """Ask in rounds until no aggregator wants more; each distinct pair is asked once."""
+        """Judge in rounds until no aggregator needs more pairs; each distinct pair is judged once."""
         judged: dict[Pair, Judgement] = {}
         while pending_cases:
             asked = [(pending, pending.wanted(self.judge)) for pending in pending_cases]

@@ -293,7 +293,7 @@ def test_a_file_alone_is_itself_and_a_folder_of_nothing_is_refused(tmp_path: Pat
     [source] = sources_in(path)
     assert (source.path, source.format, source.name[:2]) == (path, "csv", "a-")
     (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match="without any"):
+    with pytest.raises(InputError, match="found none in folder"):
         list(sources_in(tmp_path / "none"))
 
 

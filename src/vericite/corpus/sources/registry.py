@@ -298,7 +298,7 @@ def sources_in(path: Path) -> Iterator[DocumentFile | SkippedFile]:
         return
     files = sorted(_files(path))
     if not files:
-        raise InputError(f"expected files of documents; found {path}, a folder without any")
+        raise InputError(f"expected document files; found none in folder {path}")
     inside = path.resolve()
     for file in files:
         form, reason = _form(file, inside)

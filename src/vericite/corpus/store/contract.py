@@ -140,7 +140,7 @@ class StoreSourceFile(NamedTuple):
     name: str
 
     def problem(self, error: InputError) -> RecordError:
-        """Convert the error that stopped the reading to an item."""
+        """Return the error that stopped reading, as an item."""
         return error if isinstance(error, RecordError) else RecordError(self.path, 0, None, str(error))
 
 

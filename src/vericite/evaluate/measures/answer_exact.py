@@ -217,9 +217,9 @@ class FactoidLenient(FactoidCut):
 
 
 class FactoidMRR(FactoidCut):
-    """Mean reciprocal rank of the first correct answer to a factoid question, among five.
+    """Mean reciprocal rank of the first correct answer among the top five, for factoid questions.
 
-    As in BioASQ's Task B; 0 if none is correct. Compared as in ``FactoidStrict``.
+    As in BioASQ's Task B; 0 if none is correct. Answers are compared as in ``FactoidStrict``.
     """
 
     name = "FactoidMRR"

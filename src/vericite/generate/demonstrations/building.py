@@ -89,7 +89,7 @@ class WritesRationales(Protocol):
 
     @property
     def llm(self) -> LLM:
-        """The model that is asked."""
+        """The language model to call."""
         ...
 
     @property
@@ -229,9 +229,9 @@ class Built:
 
     Attributes:
         made: Number of exemplars made.
-        before: Number of questions that were done before.
-        left_out: Number of questions that make no exemplar, by reason, including earlier builds.
-        failed: Why a question could not be tried, by id; the next build tries it again.
+        before: Number of questions already done by earlier builds.
+        left_out: Number of questions that yielded no exemplar, by reason, including earlier builds.
+        failed: By question id, why it could not be tried; the next build tries it again.
     """
 
     made: int

@@ -175,7 +175,8 @@ class Pool:
                 found[line.id] = line
         if not found:
             raise InputError(
-                f"expected demonstrations in {path}; found none. Build them with demonstrations build.{problems.first}"
+                f"expected demonstrations in {path}; found none. Build them with "
+                f"`vericite demonstrations build`.{problems.first}"
             )
         return cls.of(found.values(), path)
 

@@ -238,8 +238,9 @@ def _expect_same(units: Sequence[Unit], sample: Mapping[str, Unit]) -> None:
         now = current[item].drawn_by(list(unit.stratum))
         if now != dict(unit.stratum):
             raise InputError(
-                f"expected the verdicts that the sample was drawn from; found {now} where it has {dict(unit.stratum)} "
-                f"(answer {unit.answer!r}). Give the original verdicts, or draw a sample from these."
+                f"expected the verdicts that the sample was drawn from; found {now}, but the sample has "
+                f"{dict(unit.stratum)} (answer {unit.answer!r}). Give the original verdicts, or draw a sample from "
+                "these."
             )
 
 

@@ -196,7 +196,10 @@ class Objectives(NamedTuple):
 
 
 def objectives(found: Sequence[Floats], mixture: StoredMixture, threshold: float, way: Way = "greedy") -> Objectives:
-    """Return F1, the similarity of aligned pairs (0 without pairs) and their number, as means over questions."""
+    """Return means over questions.
+
+    They are of F1, the similarity of aligned pairs (0 if there are none) and the number of aligned pairs.
+    """
     rows: list[tuple[float, float, float]] = []
     for matrix in found:
         pairs = align(mixture.probabilities(matrix), threshold, way).pairs

@@ -116,7 +116,7 @@ class HeadConfig(Settings):
         ge=1,
         description="Epochs without improvement on the development set after which a stage ends.",
     )
-    batch: int = Field(default=64, ge=1, description="Examples in an optimiser step.")
+    batch: int = Field(default=64, ge=1, description="Examples per optimiser step.")
     learning_rate: float = Field(default=3e-3, gt=0, description="Learning rate of the first stage.")
     then_learning_rate: float = Field(default=1e-3, gt=0, description="Learning rate of the second stage.")
     decay: float = Field(default=0.05, ge=0, description="Weight decay.")
@@ -145,8 +145,8 @@ class LoraConfig(Settings):
         default=("q_proj", "v_proj"), description="Names of the layers that get an adapter; all-linear for all."
     )
     epochs: int = Field(default=3, ge=1, description="Maximum epochs.")
-    batch: int = Field(default=64, ge=1, description="Examples in an optimiser step.")
-    at_once: int = Field(default=1, ge=1, description="Examples computed at once.")
+    batch: int = Field(default=64, ge=1, description="Examples per optimiser step.")
+    at_once: int = Field(default=1, ge=1, description="Examples processed at once.")
     learning_rate: float = Field(default=2e-4, gt=0, description=_RATE)
     warmup: float = Field(
         default=0.06,
@@ -155,7 +155,7 @@ class LoraConfig(Settings):
         description="Share of the run in which the rate rises; it falls to 0 over the rest.",
     )
     patience: int = Field(default=1, ge=1, description=_PATIENCE)
-    max_tokens: int = Field(default=2048, ge=16, description="Maximum tokens of an example.")
+    max_tokens: int = Field(default=2048, ge=16, description="Maximum tokens per example.")
     checkpoint_steps: int = Field(default=10, ge=1, description="Steps between checkpoints.")
     steps: int | None = Field(default=None, ge=1, description="Maximum number of steps. Default: no limit.")
     threads: int = Field(default=2, ge=1, description=_THREADS)
@@ -170,7 +170,7 @@ class LoraConfig(Settings):
 class InlineConfig(LoraConfig):
     """Settings of ``train inline``: how to train, and how questions are answered afterwards."""
 
-    new_tokens: int = Field(default=160, ge=8, description="Maximum tokens of an answer.")
+    new_tokens: int = Field(default=160, ge=8, description="Maximum tokens per answer.")
     untrained: bool = Field(default=False, description="Answer with the base as it is, for comparison.")
 
 
@@ -182,14 +182,14 @@ class LabelConfig(LoraConfig):
     """How a checkpoint that labels texts is trained. Rank, alpha and targets only matter for adapters."""
 
     epochs: int = Field(default=5, ge=1, description="Maximum epochs.")
-    batch: int = Field(default=16, ge=1, description="Examples in an optimiser step.")
-    at_once: int = Field(default=16, ge=1, description="Examples computed at once.")
+    batch: int = Field(default=16, ge=1, description="Examples per optimiser step.")
+    at_once: int = Field(default=16, ge=1, description="Examples processed at once.")
     learning_rate: float = Field(
         default=WHOLE_RATE, gt=0, description=f"{_RATE} Default: 5e-5 for a whole encoder, 2e-4 for an adapter."
     )
     dropout: float = Field(default=0.05, ge=0, lt=1, description="Dropout of everything that is trained.")
     patience: int = Field(default=2, ge=1, description=_PATIENCE)
-    max_tokens: int = Field(default=256, ge=16, description="Maximum tokens of an example.")
+    max_tokens: int = Field(default=256, ge=16, description="Maximum tokens per example.")
     checkpoint_steps: int = Field(default=200, ge=1, description="Steps between checkpoints.")
     balanced: bool = Field(default=True, description="Whether all labels have the same weight in total.")
     precision: Literal["fp32", "bf16"] = Field(

@@ -96,7 +96,7 @@ class LoraPlace:
 
 
 class LoraRun:
-    """Trains a task in a folder, and resumes there."""
+    """Runs a training task in a folder; resumes an interrupted run."""
 
     def __init__(self, task: LoraTask, config: LoraConfig, job: Job, report: Callable[[int, float], None]) -> None:
         self._task = task

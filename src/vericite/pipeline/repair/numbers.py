@@ -332,7 +332,7 @@ def number_differences(claim: str, source: str) -> Iterator[Difference]:
 
 
 def _comparable(item: Quantity, given: list[Quantity]) -> list[Quantity]:
-    """Return the quantities that may agree with this one: for a percentage not the counts of a share."""
+    """Return the quantities that may agree with this one. For a percentage, exclude the counts in a share."""
     if item.base != "percent":
         return given
     shares = [other for other in given if other.kind == "percent" and _OF.fullmatch(other.text)]

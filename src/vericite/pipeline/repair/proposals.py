@@ -465,7 +465,7 @@ def _numbers(claim: str, source: str) -> Iterator[str]:
 
 
 def _turned(claim: str, source: str) -> Iterator[str]:
-    """Yield the claim with a word of direction from the source, or with a negation added or removed."""
+    """Yield the claim with a direction word replaced by one from the source, or with a negation added or removed."""
     for item in mentions(plain(claim)):
         for other in mentions(plain(source)):
             if _of_one_form(item, other) and _once(claim, item.text):
@@ -581,7 +581,7 @@ def _proposals(
 
 
 def _nearer(rejected_sentence: RejectedSentence, documents: Sequence[Document], places: Sequence[int]) -> list[int]:
-    """Keep the documents with a sentence more similar than any of the cited documents has."""
+    """Keep the documents that have a sentence more similar to the claim than any sentence in the cited documents."""
     told = similar_sentences(
         rejected_sentence.claim.text, [*rejected_sentence.cited, *(documents[place] for place in places)]
     )

@@ -116,8 +116,8 @@ def _mean(names: str, settings: Settings) -> Judge:
             )
         if calibrated_file(name) is not None:
             raise InputError(
-                f"expected judges that are not calibrated themselves in {MEAN}:{names}; found {name!r}. "
-                "Calibrate the mean of the judges that they were made from"
+                f"expected uncalibrated judges in {MEAN}:{names}; found {name!r}. "
+                "Take the mean of the underlying judges, then calibrate it."
             )
     return MeanJudge([load_judge(name, settings) for name in parts])
 
