@@ -155,10 +155,10 @@ def test_work_is_estimated_and_refused_before_it_begins(service: Service):
     documents = tuple(SourceBody(id=f"d{n}", text="Patients of the group improved. " * 100) for n in range(100))
     body = AnswerBody(answer=answer, documents=documents)
     for call in (service.check, service.attribute, service.repair):
-        began = time.monotonic()
+        began = time.process_time()
         with pytest.raises(InputError, match=r"at most 40,000 pairs .* found about 615,000.*or a job"):
             call(body)
-        assert time.monotonic() - began < 10
+        assert time.process_time() - began < 10
     with pytest.raises(InputError, match=r"at most 400,000 pairs"):
         service.check(body, keep=False, max_pairs=service.offer.limits.job_pairs)
 
