@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import vericite
-from vericite.cli.settings import OWN, settings_class, settings_fields
+from vericite.cli.commands_with_settings import OWN, settings_class, settings_fields
 from vericite.pipeline.plan import SECTIONS, Plan
 from vericite.pipeline.setting import SettingField, fields_of, write_value
 

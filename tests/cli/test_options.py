@@ -13,7 +13,7 @@ import pytest
 
 import vericite
 from vericite.cli.app import program
-from vericite.cli.settings import COMMANDS, settings_class, settings_fields
+from vericite.cli.commands_with_settings import COMMANDS, settings_class, settings_fields
 
 MOST_OF_ALL, MOST_OF_ONE = 230, 16
 """A user reads all of a command's options; the rest are settings, which `vericite settings COMMAND` lists."""

@@ -13,11 +13,10 @@ from vericite.cli.io import note, output, remark, say, say_json
 from vericite.cli.options import JsonOption, OutOption
 from vericite.cli.plans import SetOption, settings_from, takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable
-from vericite.cli.report import checked_systems
-from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument
+from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, checked_systems
 from vericite.errors import Problems
 from vericite.pipeline.plan import CheckPlan, ModelPlan, Plan
-from vericite.pipeline.setting import Settings
+from vericite.pipeline.setting import SettingGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,7 @@ LabelsArgument = Annotated[
 ]
 
 
-class SampleSettings(Settings):
+class SampleSettings(SettingGroup):
     """How a sample is drawn, and how answers without verdicts are checked first."""
 
     stratify: tuple[str, ...] = Field(

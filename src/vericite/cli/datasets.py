@@ -17,7 +17,7 @@ from vericite.cli.options import DocumentsOption, FormatOption, JsonOption
 from vericite.cli.plans import SetOption, settings_from
 from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 from vericite.errors import Problems
-from vericite.pipeline.setting import Settings
+from vericite.pipeline.setting import SettingGroup
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet
@@ -141,7 +141,7 @@ def _shown(record: dict[str, Any]) -> str:
     return "\n".join([record["name"], *shown])
 
 
-class ConvertSettings(Settings):
+class ConvertSettings(SettingGroup):
     """Settings of ``convert``."""
 
     run: str = Field(default="vericite", description="Name of a BioGen or AutoJudge run.")

@@ -17,7 +17,7 @@ def complete_protocol(incomplete: str) -> list[str]:
 
 def complete_setting(context: typer.Context, incomplete: str) -> list[str]:
     """Names of the command's settings with the sign that follows, for the shell."""
-    from vericite.cli.settings import settings_fields
+    from vericite.cli.commands_with_settings import settings_fields
 
     command = " ".join(context.command_path.split()[1:])
     if command == "settings":

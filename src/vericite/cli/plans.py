@@ -14,7 +14,7 @@ from typer.models import ArgumentInfo, OptionInfo
 from vericite.cli.io import note
 from vericite.cli.options import complete_judge, complete_protocol, complete_setting
 from vericite.pipeline.plan import SECTIONS, Plan, changed_by, project_file, project_settings, usual_plan
-from vericite.pipeline.setting import SettingField, Settings, fields_of
+from vericite.pipeline.setting import SettingField, SettingGroup, fields_of
 
 _FILES = "Settings"
 
@@ -112,7 +112,7 @@ def plan_of(
     return plan.assigned(assigned or [], sections).changed(given or {}, "on the command line")
 
 
-_Kind = TypeVar("_Kind", bound=Settings)
+_Kind = TypeVar("_Kind", bound=SettingGroup)
 
 
 def settings_from(kind: type[_Kind], assigned: list[str] | None, file: Path | None = None) -> _Kind:

@@ -11,8 +11,8 @@ import typer
 from vericite.cli.io import note, output, remark, say
 from vericite.cli.options import FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_same, refuse_unwritable, refuse_verdicts_aside
-from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, named_places
+from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, checked_systems
 from vericite.errors import InputError, Problems
 from vericite.pipeline.plan import Plan
 
@@ -55,7 +55,6 @@ def report(
     """
     from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
-    from vericite.errors import Problems
 
     if bool(labels) != (sample is not None):
         raise InputError(
@@ -82,36 +81,6 @@ def report(
 def _is_folder(path: Path) -> bool:
     """Whether a path means a folder: a name without an ending, unless it is a file or device."""
     return path.is_dir() or not (path.suffix or path.exists())
-
-
-def checked_systems(
-    named: Sequence[str],
-    problems: Problems,
-    plan: Plan,
-    gold: Path | None,
-    documents: Path | None,
-    out: Sequence[Path | None],
-    format: str = "auto",
-) -> list[System]:
-    """Read systems, and check the answers that have no verdicts.
-
-    Raises:
-        InputError: A file cannot be read, is also written, or has verdicts that were not made as the plan says.
-    """
-    from vericite.cli.answers import read_library
-    from vericite.evaluate.systems import read_systems
-    from vericite.pipeline.build import judge_of, protocol_of, settings_of
-    from vericite.reporting.data import with_verdicts
-
-    places, names = named_places(named)
-    read = read_systems(places, problems, gold, {}, read_library(documents, problems), names, format)
-    for path in out:
-        refuse_same(path, *read.paths, documents)
-    if plan.check == type(plan.check)():
-        refuse_verdicts_aside(places, read)
-        return [with_verdicts(system) for system in read.systems]
-    protocol = protocol_of(plan.check, judge_of(plan.check, settings_of(plan.llm)))
-    return [with_verdicts(system, protocol) for system in read.systems]
 
 
 @contextmanager

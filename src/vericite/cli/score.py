@@ -11,13 +11,14 @@ import typer
 from vericite.cli.io import note
 from vericite.cli.options import FormatOption, JsonOption, OutOption
 from vericite.cli.plans import SetOption, settings_from
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.refusals import refuse_same, refuse_unwritable, refuse_verdicts_aside
 from vericite.errors import Problems
 
 if TYPE_CHECKING:
     from vericite.evaluate.measures.measure import Measure
     from vericite.evaluate.scoring import System
     from vericite.evaluate.systems import LoadedSystems
+    from vericite.pipeline.plan import Plan
 
 
 GoldOption = Annotated[
@@ -233,6 +234,36 @@ def _side_files(given: Sequence[str]) -> dict[str, Path]:
             raise InputError(f"expected one file with {kind}; found two, {found[kind]} and {path}. Leave one out.")
         found[kind] = Path(path)
     return found
+
+
+def checked_systems(
+    named: Sequence[str],
+    problems: Problems,
+    plan: Plan,
+    gold: Path | None,
+    documents: Path | None,
+    out: Sequence[Path | None],
+    format: str = "auto",
+) -> list[System]:
+    """Read systems, and check the answers that have no verdicts.
+
+    Raises:
+        InputError: A file cannot be read, is also written, or has verdicts that were not made as the plan says.
+    """
+    from vericite.cli.answers import read_library
+    from vericite.evaluate.systems import read_systems
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
+    from vericite.reporting.data import with_verdicts
+
+    places, names = named_places(named)
+    read = read_systems(places, problems, gold, {}, read_library(documents, problems), names, format)
+    for path in out:
+        refuse_same(path, *read.paths, documents)
+    if plan.check == type(plan.check)():
+        refuse_verdicts_aside(places, read)
+        return [with_verdicts(system) for system in read.systems]
+    protocol = protocol_of(plan.check, judge_of(plan.check, settings_of(plan.llm)))
+    return [with_verdicts(system, protocol) for system in read.systems]
 
 
 def named_places(given: Sequence[str]) -> tuple[list[Path], list[str]]:

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from vericite.evaluate.resampling import DRAWS, SEED, Bootstrap
-from vericite.pipeline.setting import Settings
+from vericite.pipeline.setting import SettingGroup
 
 
-class Draws(Settings):
+class Draws(SettingGroup):
     """How intervals are drawn."""
 
     draws: int = Field(default=DRAWS, ge=100, description="Number of bootstrap draws for the intervals.")

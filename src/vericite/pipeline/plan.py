@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.setting import Setting, Settings, read_settings
+from vericite.pipeline.setting import Setting, SettingGroup, read_settings
 from vericite.records import Record
 from vericite.retrieve import CANDIDATES, MIN_COVERAGE, MIN_RELEVANCE
 
@@ -443,7 +443,7 @@ class ServicePlan(Record):
     )
 
 
-class Plan(Settings):
+class Plan(SettingGroup):
     """All settings of a run.
 
     Attributes:

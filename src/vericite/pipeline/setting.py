@@ -95,7 +95,7 @@ class SettingField(NamedTuple):
 _Kind = TypeVar("_Kind", bound=Record)
 
 
-class Settings(Record):
+class SettingGroup(Record):
     """Settings of a command: fields with values, and sections of such fields.
 
     Every field has a default and a description.
@@ -169,7 +169,7 @@ def _sections(kind: type[BaseModel]) -> dict[str, type[BaseModel]]:
     return {name: held for name, held in annotations.items() if isinstance(held, type) and issubclass(held, BaseModel)}
 
 
-def _described(kind: type[Settings]) -> str:
+def _described(kind: type[SettingGroup]) -> str:
     what = "the sections" if _sections(kind) else "any of"
     return f"{kind.noun} with {what} {', '.join(kind.model_fields)}"
 

@@ -219,7 +219,7 @@ def test_appending_and_updating_give_the_store_that_was_built_at_once(tmp_path: 
 def test_a_second_build_in_the_same_folder_is_refused(tmp_path: Path):
     def items() -> Iterator[Document]:
         yield document(1)
-        with pytest.raises(InputError, match="another build at work"):
+        with pytest.raises(InputError, match="another build is at work"):
             build_store(tmp_path, [source("b", [document(2)])])
         yield document(3)
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from vericite.attribution.learned import PairRule
 from vericite.pipeline.plan import ModelPlan
-from vericite.pipeline.setting import Settings
+from vericite.pipeline.setting import SettingGroup
 
 _SEED = "Seed of everything random."
 _RATE = "Highest learning rate."
@@ -19,7 +19,7 @@ _PATIENCE = "Epochs without improvement on the development set after which train
 _THREADS = "Threads of the processor."
 
 
-class FitConfig(Settings):
+class FitConfig(SettingGroup):
     """How a verifier is trained. Data and base come from the command line."""
 
     seed: int = Field(default=0, description=_SEED)
@@ -105,7 +105,7 @@ class FitSettings(FitConfig):
     )
 
 
-class HeadConfig(Settings):
+class HeadConfig(SettingGroup):
     """How a head over sets of sources is trained."""
 
     members: int = Field(default=5, ge=1, le=50, description="Number of networks whose outputs are averaged.")
@@ -135,7 +135,7 @@ class HeadConfig(Settings):
     seed: int = Field(default=0, description=_SEED)
 
 
-class LoraConfig(Settings):
+class LoraConfig(SettingGroup):
     """How a decoder's adapter is trained. The defaults are MultiAttr's (Patel et al. 2024, NAACL)."""
 
     rank: int = Field(default=8, ge=1, description="Rank of the adapter.")
@@ -212,7 +212,7 @@ class CompletenessConfig(LabelConfig):
     )
 
 
-class MadeDataSettings(Settings):
+class MadeDataSettings(SettingGroup):
     """Settings of ``train attribution-data``: prompts, the judge, and how the language model is called."""
 
     prompt: str | None = Field(default=None, description="File with another prompt for long, sent word for word.")
