@@ -25,7 +25,7 @@ def classes() -> dict[str, type[BaseException]]:
     return {
         name: found
         for name, found in inspect.getmembers(errors, inspect.isclass)
-        if found.__module__ == errors.__name__
+        if found.__module__ == errors.__name__ and issubclass(found, BaseException)
     }
 
 

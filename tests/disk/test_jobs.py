@@ -51,7 +51,7 @@ def test_other_files_are_refused_and_left_as_they_are(tmp_path: Path, content: b
 def test_only_one_process_adds_to_a_file(tmp_path: Path):
     with (
         Lines(tmp_path / "items.jsonl", Item).locked(),
-        pytest.raises(InputError, match=r"adds to items\.jsonl in .* another process at work"),
+        pytest.raises(InputError, match=r"adds to items\.jsonl in .* another process is at work"),
         Lines(tmp_path / "items.jsonl", Item).locked(),
     ):
         pass
@@ -63,7 +63,7 @@ def test_a_job_continues_only_with_the_same_settings(tmp_path: Path, make: Calla
     with make(place, {"seed": 1}, "a test").open() as before:
         assert before == {}
         make(place, {"seed": 1}, "a test").note({"items": 3})
-        with pytest.raises(InputError, match="another process at work"), make(place, {"seed": 1}, "a test").open():
+        with pytest.raises(InputError, match="another process is at work"), make(place, {"seed": 1}, "a test").open():
             pass
     with make(place, {"seed": 1}, "a test").open() as before:
         assert (before["settings"], before["items"]) == ({"seed": 1}, 3)

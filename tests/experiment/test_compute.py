@@ -97,7 +97,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def bertscore(folders: Sequence[Path], gold: Path, model: Letters, cache: Path | None = None):
-    return compute_scores(folders, BertScores(model, cache), [], gold)
+    return compute_scores(folders, BertScores(model, cache), Problems(), gold)
 
 
 def scores_in(folder: Path, file: str = FILE) -> dict[str, ModelScores]:
@@ -170,7 +170,7 @@ def test_figures_of_two_models_are_not_mixed(tmp_path: Path, gold: Path):
         bertscore([folder], gold, other)
     (folder / "features.npz").write_bytes(b"mine")
     with pytest.raises(InputError, match="an unknown model"):
-        compute_features([folder], Letters(), [], gold)
+        compute_features([folder], Letters(), Problems(), gold)
     assert (folder / "features.npz").read_bytes() == b"mine"
 
 
@@ -189,7 +189,7 @@ def test_truncated_texts_are_counted(tmp_path: Path, gold: Path):
 
 def test_vectors_of_answer_and_first_reference_are_written(tmp_path: Path, gold: Path):
     folder = folder_of(tmp_path / "run", range(12))
-    done = compute_features([folder], Letters(), [], gold)
+    done = compute_features([folder], Letters(), Problems(), gold)
     assert (done.answers, done.made) == (12, 12)
     items = {item.id: item for item in read_system(folder, {}).system("run").items}
     expected = Letters().embed([said(3), said(1003)])
@@ -197,7 +197,7 @@ def test_vectors_of_answer_and_first_reference_are_written(tmp_path: Path, gold:
     assert features is not None and features.by == "mauve-features(letters@1)"
     assert np.array([features.answer, features.reference]) == pytest.approx(expected, abs=1e-6)
     model = Letters()
-    compute_features([folder], model, [], gold)
+    compute_features([folder], model, Problems(), gold)
     assert not model.asked
     (figure,) = score_systems([read_system(folder, {}).system("run")], measures_named(["MAUVE"]))
     assert figure.estimate.n == 12 and "features-by=mauve-features(letters@1)" in figure.signature
@@ -213,7 +213,7 @@ def test_claims_are_nuggets_or_reference_sentences(tmp_path: Path):
 def test_entailment_is_the_mean_over_claims(tmp_path: Path):
     folder = lines(tmp_path / "run" / "answers.jsonl", [{"id": "q", "answer": "Zinc shortens colds."}]).parent
     gold = lines(tmp_path / "gold.jsonl", [{"id": "q", "ideal": ["Zinc shortens colds. Statins lower cholesterol."]}])
-    done = compute_scores([folder], Entailments(LexicalJudge()), [], gold)
+    done = compute_scores([folder], Entailments(LexicalJudge()), Problems(), gold)
     found = scores_in(folder, "scores-claim-entailment.jsonl")["q"]
     assert done.signature == "claim-entailment(lexical.v1)" == found.made_by
     assert found.scores["claims_entailed"] == 0.5
@@ -223,11 +223,11 @@ def test_entailment_is_the_mean_over_claims(tmp_path: Path):
 def test_a_failed_judgement_is_retried_and_has_no_score(tmp_path: Path):
     folder = folder_of(tmp_path / "run", [1, 2])
     gold = lines(tmp_path / "gold.jsonl", [{"id": f"q{n}", "ideal": [f"Claim {n} holds."]} for n in (1, 2)])
-    done = compute_scores([folder], Entailments(Failing("Claim 2 holds.")), [], gold)
+    done = compute_scores([folder], Entailments(Failing("Claim 2 holds.")), Problems(), gold)
     assert (done.made, done.failed) == (2, 1)
     line = scores_in(folder, "scores-claim-entailment.jsonl")["q2"]
     assert line.failed and not line.scores
-    again = compute_scores([folder], Entailments(Failing("")), [], gold)
+    again = compute_scores([folder], Entailments(Failing("")), Problems(), gold)
     assert (again.made, again.failed) == (1, 0)
 
 

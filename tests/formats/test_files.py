@@ -22,8 +22,8 @@ from vericite.records import Answer, number_lines
 ROW = {"user_input": "Q?", "response": "LDL falls [2]. It stays.", "retrieved_contexts": ["One.", "It's two."]}
 
 
-def read(path: Path, format: str = "auto", columns: str | None = None) -> list[Answer | RecordError]:
-    return list(answers_in(path, format, columns=columns))
+def read(path: Path, format: str = "auto") -> list[Answer | RecordError]:
+    return list(answers_in(path, format))
 
 
 def texts(answer: Answer | RecordError) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_list_in_a_cell_is_read_as_its_writer_wrote_it(tmp_path: Path, cell: s
 def test_columns_are_named_by_the_user(tmp_path: Path):
     path = tmp_path / "answers.csv"
     path.write_text('nr,reply,one,two\n7,"LDL falls [2].",First.,"Second, [quoted]."\n8,It stays [1].,Only.,\n')
-    found = read(path, columns="id=nr,answer=reply,contexts=one,contexts=two")
+    found = read(path, "id=nr,answer=reply,contexts=one,contexts=two")
     assert [texts(answer) for answer in found] == [["First.", "Second, [quoted]."], ["Only."]]
     assert [answer.id for answer in found if isinstance(answer, Answer)] == ["7", "8"]
 
@@ -70,7 +70,7 @@ def test_fields_of_json_lines_are_named_likewise(tmp_path: Path):
     path = tmp_path / "answers.jsonl"
     lines = [{"prediction": "LDL falls [1].", "passages": ["One."]}, {"other": 1}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    answer, error = read(path, columns="answer=prediction,contexts=passages")
+    answer, error = read(path, "answer=prediction,contexts=passages")
     assert texts(answer) == ["One."]
     assert "line 2: expected a column 'prediction'; found 'other'" in str(error)
 
@@ -78,7 +78,7 @@ def test_fields_of_json_lines_are_named_likewise(tmp_path: Path):
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [
-        ("answer", "expected columns such as"),
+        ("answer", "expected a format out of"),
         ("reply=answer", "content of a column"),
         ("answer=a,answer=b", "expected one column"),
         ("=x", "expected columns such as"),
@@ -89,7 +89,7 @@ def test_invalid_columns_are_refused(tmp_path: Path, columns: str, problem: str)
     path = tmp_path / "answers.csv"
     path.write_text("a\nb\n")
     with pytest.raises((InputError, UnknownNameError), match=problem):
-        read(path, columns=columns)
+        read(path, columns)
 
 
 def test_only_a_bad_row_is_lost(tmp_path: Path):
@@ -284,7 +284,7 @@ def test_the_standard_input_is_a_file(monkeypatch: pytest.MonkeyPatch, packed: b
 
 def test_a_table_on_the_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     piped(monkeypatch, b"reply,sources\nLDL falls [1].,One.\n")
-    assert texts(read(Path("-"), columns="answer=reply,contexts=sources")[0]) == ["One."]
+    assert texts(read(Path("-"), "answer=reply,contexts=sources")[0]) == ["One."]
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")
     parquet.write_table(arrow.Table.from_pylist([ROW]), tmp_path / "a.parquet")
