@@ -39,6 +39,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     "judge": [["Aspirin reduces strokes.", "Aspirin reduces the risk of stroke."]],
     "calibrate": [[EXAMPLES / "labels.jsonl", "--coverage", "0.6", "--out", "mine.json"]],
     "split": [["Statins lower LDL. They may harm muscle."]],
+    "prompts from": [["paper.txt", "--to", "prompts"]],
     "protocols": [[]],
     "judges": [[]],
     "measures": [[]],
@@ -100,6 +101,11 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("room.csv", "ids.txt"):
         (folder / "pile" / name).write_text("20301\n20302\n20303\n")
     (folder / "pile" / "words.txt").write_text("Melatonin helps against jet lag.")
+    paper = (
+        "D Results\n\nNone.\n\nE Prompt Template\n\nAnswer.\n\n[Three demonstrations omitted]\n\nSources:\n\n"
+        "[1] <abstract of document 1>\n ...\n [k] <abstract of document k>\n\nAsked: <question>\n\nAnswer:"
+    )
+    (folder / "paper.txt").write_text(paper)
     (folder / "questions.jsonl").write_text("".join(to_json(one) + "\n" for one in demo_questions()[:8]))
     figures = [
         {"system": system, "measure": measure, "value": value / 10}

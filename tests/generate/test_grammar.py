@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from gbnf import Gbnf
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vericite.generate.grammar import answer_grammar, citations_before_stops, is_truncated, separate_sentences
@@ -250,6 +250,7 @@ def test_without_documents_nothing_can_be_cited():
 
 @settings(max_examples=50)
 @given(st.integers(min_value=0))
+@example(31_872_031_122)  # a raised zero
 def test_whatever_the_grammar_of_reasoning_accepts_has_a_final_answer(seed):
     prompt = load_prompt("reason-verify-bioasq")
     grammar = Gbnf(answer_grammar(prompt, [1, 2], prompt.how_to_answer(QUESTION)))

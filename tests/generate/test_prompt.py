@@ -141,7 +141,7 @@ WRONG = {
     "no slot that it must have": (MINIMAL.replace(" {documents}", ""), r"user in prompt mine.v3.*\{documents\}"),
     "a slot nobody knows": (MINIMAL.replace("{question}", "{question} {abstract}"), r"\{abstract\}"),
     "a slot of another part": (MINIMAL.replace("Be brief.", "Answer {question}"), r"slots of system.*\{question\}"),
-    "a slot without its value": (MINIMAL.replace("brief", "{insufficient}"), "no insufficient"),
+    "a slot without its value": (MINIMAL.replace("brief", "{insufficient}"), "a value for {insufficient}"),
     "a number without its value": (MINIMAL.replace("brief", "at most {most}"), "how many sentences"),
     "demonstrations that it cannot show": (MINIMAL.replace("{question}", "{question} {demonstrations}"), "both"),
     "a field nobody knows": (MINIMAL + "colour = 'red'", "colour"),

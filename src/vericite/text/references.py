@@ -368,8 +368,10 @@ def other_markers(text: str, most: int) -> Iterator[MarkerGroup]:
     for match in _WORDED.finditer(text):
         yield _group(match, match[0])
     for match in _SUPERSCRIPT.finditer(text) if most else ():
-        if not _POWERS.search(text[max(0, match.start() - 10) : match.start()]):
-            yield _group(match, match[0].translate(_DIGITS_RAISED))
+        group = _group(match, match[0].translate(_DIGITS_RAISED))
+        # A raised zero is an exponent or a degree sign: documents are counted from 1.
+        if 0 not in group.numbers and not _POWERS.search(text[max(0, match.start() - 10) : match.start()]):
+            yield group
 
 
 def plain_markers(text: str, most: int) -> Iterator[MarkerGroup]:
