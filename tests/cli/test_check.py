@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,16 @@ def test_the_gate_counts_dangling_citations_and_uncited_sentences(run_cli, tmp_p
     assert run_cli("check", path, "--fail-under", bar).code == code
 
 
+def test_a_precision_says_how_many_supported_verdicts_it_costs(run_cli):
+    said = run_cli("check", str(EXAMPLES), "--set", "check.precision=0.8").out
+    unsure, of = map(int, re.search(r"precision 0\.8: abstained from (\d+) of (\d+) supported", said).groups())
+    counted = json.loads(run_cli("check", str(EXAMPLES), "--json").out)["counts"]
+    strict = json.loads(run_cli("check", str(EXAMPLES), "--json", "--set", "check.precision=0.8").out)["counts"]
+    assert strict["supported"] == of - unsure
+    assert strict["abstained"] == counted["abstained"] + unsure
+    assert "precision" not in run_cli("check", str(EXAMPLES)).out
+
+
 def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
     path = write(tmp_path / "in.jsonl", GOOD, "nope")
     assert run_cli("check", path, "--fail-under", "1").code == 2
@@ -109,6 +120,8 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
             ("check", str(EXAMPLES), "--judge", "lexical", "--set", "llm.price=cheap"),
             "expected llm.price to be two amounts",
         ),
+        (("check", str(EXAMPLES), "--judge", "lexical", "--set", "check.precision=0.8"), "with measured precisions"),
+        (("check", str(EXAMPLES), "--set", "check.precision=0.999"), "expected check.precision of at most"),
         (("check", str(EXAMPLES), "--protocol", "windows(0)"), "at least 1"),
         (("check", str(EXAMPLES), "--out", "missing/folder/out.jsonl"), "expected --out"),
         (("ask", "  "), "expected a question"),

@@ -40,6 +40,25 @@ def test_each_weight_is_the_mean_of_the_runs(tmp_path: Path):
     ]
 
 
+def test_weighted_means_run_from_one_model_to_the_other(tmp_path: Path):
+    ends = [str(model(tmp_path / name, value)) for name, value in (("before", 1.0), ("after", 5.0))]
+    for share in (0.0, 0.25, 1.0):
+        out = tmp_path / f"mixed-{share}"
+        told = ["--weight", str(3 * (1 - share)), "--weight", str(3 * share)]
+        assert main([*ends, "--out", str(out), *told]) == 0
+        found = numpy_files.load_file(out / "model.safetensors")["bert.a.weight"]
+        assert found == pytest.approx(1.0 + 4.0 * share)
+
+
+@pytest.mark.parametrize("weights", [("0.5",), ("1", "-0.1"), ("0", "0"), ("nan", "1"), ("inf", "1")])
+def test_weights_that_give_no_mean_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], weights: list[str]):
+    runs = [str(model(tmp_path / name, 1.0)) for name in ("one", "two")]
+    told = [part for weight in weights for part in ("--weight", weight)]
+    assert main([*runs, "--out", str(tmp_path / "mean"), *told]) == 2
+    assert "expected --weight once for each of 2 models" in capsys.readouterr().err
+    assert not (tmp_path / "mean").exists()
+
+
 def test_one_model_has_no_mean(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(model(tmp_path / "run", 1.0)), "--out", str(tmp_path / "mean")]) == 2
     assert "expected two models or more" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from release.gate import calibrate, calibrate_main, judged, write_temperature
+from release.gate import calibrate, calibrate_main, judged, write_card
 from vericite.errors import InputError, ModelMissingError, UnknownNameError
 from vericite.evaluate.calibration import (
     Answered,
@@ -201,7 +201,7 @@ def test_the_temperature_goes_into_the_card_and_the_folder_still_opens(
 
 def test_a_checkpoint_has_no_card_to_write_to(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match="Pack"):
-        write_temperature(tmp_path, 2.0)
+        write_card(tmp_path, {"temperature": 2.0})
 
 
 def test_pairs_bring_what_is_known_of_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,41 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     steps, last = 0, 0
     main([*fit, "other"])
     assert steps == all_of_it, "the state of another base was gone on with"
+
+
+def test_a_run_of_so_many_minutes_ends_by_the_clock(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rate falls to 0 by then, and what was trained before it was ended counts."""
+    data, out, config = written(mix), mix / "runs", mix / "config.json"
+    CrossEncoder(BERT).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz")])
+    config.write_text(json.dumps({"visits": 2000, "minutes": 1, "rows": 4, "rates": {"snli": 1.0}}))
+    fit = ["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name"]
+    seconds = 0.0
+    monkeypatch.setattr("gpu.fit.time", SimpleNamespace(monotonic=lambda: seconds))
+    monkeypatch.setattr("gpu.fit.KEPT_EVERY", 0)
+    kept, rates, last = State.keep, list[float](), 0
+
+    def slow(self: State, trained: Any, optimizer: torch.optim.Optimizer, *told: Any) -> None:
+        nonlocal seconds
+        seconds += 5
+        kept(self, trained, optimizer, *told)
+        rates.append(optimizer.param_groups[0]["lr"])
+        if len(rates) == last:
+            raise Killed
+
+    monkeypatch.setattr(State, "keep", slow)
+    main([*fit, "whole"])
+    assert len(rates) == 60 / 5, "a step takes five seconds of the minute"
+    assert rates[1:] == sorted(rates[1:], reverse=True)
+    assert rates[-1] < 0.1 * rates[1]
+    whole, last = list(rates), 7
+    rates.clear()
+    with pytest.raises(Killed):
+        main([*fit, "ended"])
+    seconds += 1000
+    last = 0
+    main([*fit, "ended"])
+    assert len(rates) == len(whole) + 1, "the step that was ended in is the only one whose time is not kept"
 
 
 def test_weights_of_a_run_that_has_not_ended_are_its_mean_so_far(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:

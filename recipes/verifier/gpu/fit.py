@@ -6,6 +6,8 @@
 The losses are those of ``vericite.lab.train.fit``; batches are larger, and nothing waits for the processor. Where a
 teacher's probabilities are given, ``share`` of a labelled row's loss is the teacher's, and all of another's. An
 encoder's run without a GPU takes hours, so its state is kept as it goes (``State``); begun again, it goes on there.
+With ``minutes`` a run ends after that time instead of after ``visits`` rows, and its rate falls by the clock: a shared
+processor trains as many rows as it can, and the rate still ends at 0.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ LONGEST_JUDGED = 240
 DEFAULTS: dict[str, Any] = {
     "visits": 300_000, "learning_rate": 4e-4, "rows": 256, "tokens": 24_576, "seed": 1, "dropout": 0.0, "decay": 0.01,
     "warmup": 0.03, "average_from": 0.7, "margin_weight": 0.2, "smoothing": 0.05, "long": 128, "long_rate": 0.7,
-    "share": 0.6, "longest": 512, "looks": [], "look_weight": 0.3, "offset": 0.0, "rates": {},
+    "share": 0.6, "longest": 512, "looks": [], "look_weight": 0.3, "offset": 0.0, "minutes": 0.0,
+    "rates": {},
 }  # fmt: skip
 
 
@@ -150,8 +153,10 @@ class State:
         self._path, self._settings = path, settings
         self._written = time.monotonic()
 
-    def keep(self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means, step: int) -> None:
-        """Write it, where the last time is long enough ago."""
+    def keep(
+        self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means, step: int, seconds: float
+    ) -> None:
+        """Write it, where the last time is long enough ago. ``seconds`` were trained so far, all starts together."""
         if time.monotonic() - self._written < KEPT_EVERY:
             return
         held: dict[str, Tensor] = {}
@@ -162,18 +167,19 @@ class State:
             held |= {f"{place}/{name}": value.contiguous() for name, value in of_it.items()}
         held |= {f"random/{name}": value for name, value in random_state().items()}
         part = self._path.with_suffix(".part")
-        save_file(held, part, {"settings": self._settings, "step": str(step), "count": str(mean.count)})
+        told = {"settings": self._settings, "step": step, "count": mean.count, "seconds": seconds}
+        save_file(held, part, {name: str(value) for name, value in told.items()})
         os.replace(part, self._path)
         self._written = time.monotonic()
 
-    def restore(self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means) -> int:
-        """The number of steps that were done; 0 where there is nothing to go on with."""
+    def restore(self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means) -> tuple[int, float]:
+        """The steps that were done and the seconds that they took; 0 where there is nothing to go on with."""
         if not self._path.is_file():
-            return 0
+            return 0, 0.0
         with safe_open(self._path, framework="pt") as file:
             told = file.metadata()
         if told["settings"] != self._settings:
-            return 0
+            return 0, 0.0
         held = load_file(self._path)
         means: list[Tensor] = []
         for place, parameter in enumerate(trained):
@@ -186,7 +192,7 @@ class State:
         if "random/cuda" in held:
             torch.cuda.set_rng_state(held["random/cuda"])
         mean.values, mean.count = means or None, int(told["count"])
-        return int(told["step"])
+        return int(told["step"]), float(told["seconds"])
 
 
 def weights_of_state(base: Path, path: Path, to: Path) -> None:
@@ -243,6 +249,37 @@ def halved(device: str) -> torch.autocast:
     return torch.autocast(device, torch.bfloat16, enabled=can)
 
 
+def total_loss(
+    network: EncoderNet | LanguageJudge,
+    arrays: Arrays,
+    batch: NDArray[Any],
+    taught: Tensor | None,
+    config: dict[str, Any],
+) -> Tensor:
+    """All losses of a batch, added up."""
+    rows = torch.from_numpy(batch).to(arrays.device)
+    with halved(arrays.device):
+        logits = network(*arrays.batch(batch)).float()
+    guesses = network.guesses if isinstance(network, EncoderNet) else []
+    total = losses(arrays, rows, logits, taught, config).sum()
+    total = total + config["margin_weight"] * margins(arrays, rows, logits)
+    looked = [losses(arrays, rows, guess, taught, config).sum() for guess in guesses]
+    return total + config["look_weight"] * sum(looked)
+
+
+def done_share(config: dict[str, Any], seen: int, seconds: float) -> float:
+    """How much of a run is done, by its rows or, where it has so many minutes, by the clock."""
+    by_clock = seconds / (60 * config["minutes"]) if config["minutes"] else 0.0
+    return max(seen / config["visits"], by_clock)
+
+
+def set_rate(optimizer: torch.optim.Optimizer, share: float, rising: float) -> None:
+    """Rates of learning rise to their full height and then fall to 0, in a straight line each."""
+    factor = share / rising if share < rising else (1 - share) / (1 - rising)
+    for group in optimizer.param_groups:
+        group["lr"] = group["full"] * factor
+
+
 def train(
     network: EncoderNet | LanguageJudge,
     arrays: Arrays,
@@ -260,26 +297,19 @@ def train(
     trained = [parameter for group in groups for parameter in group["params"]]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=arrays.device == "cuda")
     mean = Means()
-    done = state.restore(trained, optimizer, mean) if state else 0
+    done, before_seconds = state.restore(trained, optimizer, mean) if state else (0, 0.0)
     before = seen = sum(map(len, steps[:done]))
     if done:
         say(f"going on after {seen:,} rows")
     started = time.monotonic()
     network.train()
     for number, batch in enumerate(steps[done:], done):
-        share = seen / config["visits"]
-        rising = config["warmup"]
-        factor = share / rising if share < rising else max(0.0, (1 - share) / (1 - rising))
-        for group in optimizer.param_groups:
-            group["lr"] = group["full"] * factor
-        rows = torch.from_numpy(batch).to(arrays.device)
-        with halved(arrays.device):
-            logits = network(*arrays.batch(batch)).float()
-        guesses = network.guesses if isinstance(network, EncoderNet) else []
-        total = losses(arrays, rows, logits, taught, config).sum()
-        total = total + config["margin_weight"] * margins(arrays, rows, logits)
-        looked = [losses(arrays, rows, guess, taught, config).sum() for guess in guesses]
-        total = total + config["look_weight"] * sum(looked)
+        seconds = before_seconds + time.monotonic() - started
+        share = done_share(config, seen, seconds)
+        if share >= 1:
+            break
+        set_rate(optimizer, share, config["warmup"])
+        total = total_loss(network, arrays, batch, taught, config)
         optimizer.zero_grad(set_to_none=True)
         (total / len(batch)).backward()
         clip_grad_norm_(trained, 1.0, foreach=True)
@@ -289,7 +319,7 @@ def train(
         if share >= config["average_from"] and number % 5 == 0 and isinstance(network, EncoderNet):
             mean.add(trained)
         if state:
-            state.keep(trained, optimizer, mean, number + 1)
+            state.keep(trained, optimizer, mean, number + 1, seconds)
         if number % 200 == 0:
             speed = (seen - before) / (time.monotonic() - started)
             say(f"{seen:,} of {config['visits']:,} rows, {speed:.0f}/s, loss {float(total.detach()) / len(batch):.3f}")

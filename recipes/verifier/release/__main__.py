@@ -8,6 +8,7 @@ python recipes/verifier/release STEP …, where STEP is one of:
   exits      let pairs that are surely neutral exit early
   gate       say whether packed weights may be released
   calibrate  fit their temperature, show risk against coverage
+  precisions find from which probability on supported verdicts are right often enough
   decide     compare protocols on whole documents
   parts      measure what parts of the default protocol are worth
   evaluate   print the release table on the reported test sets
@@ -20,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/release
 
-from release import decide, evaluate, exits, gate, parts, score, teach
+from release import decide, evaluate, exits, gate, parts, precisions, score, teach
 
 STEPS = {
     "teach": teach.teach_main,
@@ -29,6 +30,7 @@ STEPS = {
     "exits": exits.main,
     "gate": gate.gate_main,
     "calibrate": gate.calibrate_main,
+    "precisions": precisions.main,
     "decide": decide.main,
     "parts": parts.main,
     "evaluate": evaluate.main,

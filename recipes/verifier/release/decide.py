@@ -108,13 +108,14 @@ def decide(
 
 def labelled_documents(path: Path) -> list[LabelledDocument]:
     """A file's documents, or its pairs as documents of one sentence."""
-    held = read_documents(path) if path.stem.endswith(SUFFIX) else [_as_document(pair) for pair in read_pairs(path)]
+    held = read_documents(path) if path.stem.endswith(SUFFIX) else [as_document(pair) for pair in read_pairs(path)]
     if not held:
         raise InputError(f"expected labelled documents or pairs in {path}; found none")
     return held
 
 
-def _as_document(pair: LabelledPair) -> LabelledDocument:
+def as_document(pair: LabelledPair) -> LabelledDocument:
+    """The pair's premise as a document."""
     return LabelledDocument(
         claim=pair.claim,
         sentences=[pair.premise],

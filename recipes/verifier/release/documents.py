@@ -166,12 +166,14 @@ class Verdicts:
     Attributes:
         columns: The label of each, as a column of ``verify.judging``; abstained and failed ones count as neutral.
         sureness: The verdict's probability of that label, which ``abstain_below`` is held against.
+        supported: The verdict's probability of supported; 0 for abstained and failed ones.
         undecided: How many it abstained from or failed at, such as claims not in English.
         evidence: The numbers of the sentences that it shows for each.
     """
 
     columns: NDArray[np.int64]
     sureness: Floats
+    supported: Floats
     undecided: int
     evidence: tuple[tuple[int, ...], ...] = ()
 
@@ -196,6 +198,7 @@ def verdicts(
     verifier = Verifier(replace(chosen, premise=as_given(chosen.premise)) if given else chosen)
     columns: list[int] = []
     sureness: list[float] = []
+    supported: list[float] = []
     evidence: list[tuple[int, ...]] = []
     undecided = 0
     for checked in verifier.verify(answer(document) for document in documents):
@@ -204,9 +207,12 @@ def verdicts(
         undecided += not decided
         columns.append(COLUMN[found.label] if found and decided else NEUTRAL)
         sureness.append(_sure(found))
+        supported.append(_supported(found) if found and decided else 0.0)
         spans = found.evidence if found and decided else ()
         evidence.append(tuple(span.sentence_index for span in spans if span.sentence_index is not None))
-    return Verdicts(np.array(columns, dtype=np.int64), np.array(sureness), undecided, tuple(evidence))
+    return Verdicts(
+        np.array(columns, dtype=np.int64), np.array(sureness), np.array(supported), undecided, tuple(evidence)
+    )
 
 
 def as_given(plan: PremisePlan) -> PremisePlan:
@@ -221,6 +227,11 @@ def as_given(plan: PremisePlan) -> PremisePlan:
 
 def _sure(found: Verdict | None) -> float:
     return found.probabilities.get(found.label, 1.0) if found else 1.0
+
+
+def _supported(found: Verdict) -> float:
+    # A quotation is not judged.
+    return found.probabilities.get("supported", float(found.label == "supported"))
 
 
 def answer(document: LabelledDocument) -> Answer:

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,8 +95,8 @@ def _answered(scorer: Scorer, path: Path) -> tuple[Floats, Booleans]:
     return said.sureness, judged([document.labelled for document in held], said.one_hot).right
 
 
-def write_temperature(model: Path, temperature: float) -> None:
-    """Put it into the card, whole or not at all.
+def write_card(model: Path, fields: Mapping[str, object]) -> None:
+    """Put fields into the card, all of them or none.
 
     Raises:
         ModelMissingError: The folder has no card; only a packed model has.
@@ -106,7 +106,7 @@ def write_temperature(model: Path, temperature: float) -> None:
         raise ModelMissingError(f"expected a packed model with a {CARD}; found none in {model}. Pack the checkpoint.")
     card = json.loads(path.read_text(encoding="utf-8"))
     part = path.with_name(path.name + ".part")
-    text = json.dumps({**card, "temperature": temperature}, indent=2, ensure_ascii=False)
+    text = json.dumps({**card, **fields}, indent=2, ensure_ascii=False)
     part.write_text(text + "\n", encoding="utf-8")
     os.replace(part, path)
 
@@ -151,7 +151,7 @@ def calibrate_main(arguments: list[str] | None = None) -> int:
         found = calibrate(open_scorer(told.model), told.dev, told.only, told.documents)
         show(found, Console(width=None if sys.stdout.isatty() else 150))
         if told.write:
-            write_temperature(told.model, found.temperature)
+            write_card(told.model, {"temperature": found.temperature})
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2 if isinstance(error, InputError) else 1

@@ -281,23 +281,33 @@ BESIDE = ("config.json", "tokenizer.json")
 Weights = dict[str, NDArray[np.float32]]
 
 
-def average(models: list[Path]) -> Weights:
-    """The mean of the models' weights.
+def average(models: list[Path], weights_of: Sequence[float] = ()) -> Weights:
+    """The mean of the models' weights; with ``weights_of``, one number a model, the weighted mean.
+
+    A version and what it became in a short further training can be mixed in any shares: so much of what was learnt is
+    taken, and so much of what was forgotten.
 
     Raises:
-        InputError: There are fewer than two, one lacks its weights, or they are not of one shape.
+        InputError: There are fewer than two, one lacks its weights, they are not of one shape, or the numbers are not
+            one for each model, none below 0 and not all 0.
     """
     if len(models) < 2:
         raise InputError(f"expected two models or more to average; found {len(models)}. Name each run's model folder.")
+    numbers = list(weights_of) or [1.0] * len(models)
+    if len(numbers) != len(models) or not all(number >= 0 for number in numbers) or not 0 < sum(numbers) < math.inf:
+        raise InputError(
+            f"expected --weight once for each of {len(models)} models, none below 0 and not all 0; found "
+            f"{', '.join(f'{number:g}' for number in numbers)}. Give them in the models' order."
+        )
     total: dict[str, NDArray[np.float64]] = {}
-    for place, folder in enumerate(models):
+    for place, (folder, number) in enumerate(zip(models, numbers, strict=True)):
         weights = _read(folder)
         if place and {name: value.shape for name, value in weights.items()} != {n: v.shape for n, v in total.items()}:
             raise InputError(
                 f"expected weights of the shape of {models[0]}; found others in {folder}. Name runs of one base."
             )
         for name, value in weights.items():
-            total[name] = total.get(name, 0) + value.astype(np.float64) / len(models)
+            total[name] = total.get(name, 0) + value.astype(np.float64) * (number / sum(numbers))
     return {name: value.astype(np.float32) for name, value in total.items()}
 
 
@@ -332,9 +342,16 @@ def average_main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python recipes/verifier/release teach", description="Average runs' weights.")
     parser.add_argument("models", type=Path, nargs="+", help="the model folder of each run")
     parser.add_argument("--out", type=Path, required=True, help="where the averaged model goes")
+    parser.add_argument(
+        "--weight",
+        type=float,
+        action="append",
+        default=[],
+        help="of a model in the mean, once for each in their order; leave all out to weigh them alike",
+    )
     options = parser.parse_args(arguments)
     try:
-        write(average(options.models), options.models[0], options.out)
+        write(average(options.models, options.weight), options.models[0], options.out)
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -97,7 +97,7 @@ def check(
     answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)))
     judged_by = judge_of(plan.check, settings_of(plan.llm))
     before = ledger_of(judged_by)
-    table = _Table(0 if as_json else rows, is_kept=out is not None)
+    table = _Table(0 if as_json else rows, out is not None, plan.check.precision)
     items: list[Item] | None = None if page is None else []
     try:
         found = (
@@ -210,12 +210,14 @@ def _write_page(items: list[Item], file: Path, page: Path) -> None:
 class _Table:
     """Lists verdicts as soon as enough are collected, and the rates at the end."""
 
-    def __init__(self, limit: int, is_kept: bool) -> None:
+    def __init__(self, limit: int, is_kept: bool, precision: float | None = None) -> None:
         from vericite.cli.terminal import Terminal
 
         self._console, self._limit, self._is_kept = Terminal(), limit, is_kept
         self._rows: list[Row] = []
         self._unread: Counter[str] = Counter()
+        self._precision = precision
+        self._unsure = 0
         self._is_shown = False
 
     def add(self, checked: CheckedAnswer) -> None:
@@ -223,6 +225,7 @@ class _Table:
         from vericite.cli.show import verdict_rows
 
         self._unread.update(marker[:40] for marker in checked.unread)
+        self._unsure += sum(verdict.abstained and verdict.label == "supported" for verdict in checked.verdicts)
         if self._is_shown or not self._limit:
             return
         self._rows += islice(map(_with_claim, verdict_rows(checked)), self._limit - len(self._rows))
@@ -253,6 +256,9 @@ class _Table:
             self._console.print()
         # In a narrower terminal the lines wrap, which is better than truncated figures.
         show_rates(Terminal(width=max(self._console.width, _RATES_WIDTH)), rates)
+        if self._precision is not None:
+            of = self._unsure + rates.summary.supported
+            self._console.print(f"precision {self._precision:g}: abstained from {self._unsure} of {of} supported.")
         if rates.summary.retracted:
             self._console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
         if rates.summary.unread:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -79,6 +79,8 @@ class JudgeTraits:
             decides. A small number lets answers appear as they are done.
         reads_question: Whether pairs should include the question.
         graded: Whether it gives probabilities. If not, it only gives labels.
+        precisions: The lowest probabilities of supported verdicts, by the share of them that is right on data sets
+            that it was not trained on. Measured with the protocols default and fast; empty: not measured.
     """
 
     capacity: int | None = None
@@ -86,6 +88,7 @@ class JudgeTraits:
     pairs_at_once: int | None = None
     reads_question: bool = False
     graded: bool = True
+    precisions: Mapping[float, float] = field(default_factory=dict[float, float])
 
 
 def traits_of(judge: Judge) -> JudgeTraits:

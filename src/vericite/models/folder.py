@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
 from vericite.records import FloatMap, Names, Record, first_problem
+from vericite.records.base import FrozenDict
 
 WEIGHTS = Path(__file__).parent / "weights"
 EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v2", "verifier-v5"
@@ -37,6 +38,8 @@ class ModelCard(Record):
     ``pooling`` says which tokens an embedder's vector is made from: all or the first.
     ``temperature`` calibrates the outputs of a verifier or a reranker by division; a reranker's ``offset`` is then
     added. ``exits`` are the layers after which a verifier stops reading a pair that is clearly neutral.
+    ``precisions`` has the lowest probabilities of supported verdicts, by the share of them that is right on data sets
+    that the model was not trained on.
     ``activation_bits`` is 7 if no product of bytes overflows on any processor.
     """
 
@@ -58,6 +61,7 @@ class ModelCard(Record):
     activation_bits: Literal[7, 8] = 8
     training: tuple[TrainingSet, ...]
     scores: FloatMap
+    precisions: FloatMap = FrozenDict()
     limits: tuple[str, ...]
     files: Names
 
@@ -65,6 +69,9 @@ class ModelCard(Record):
     def _coherent(self) -> Self:
         if len(set(self.labels)) < len(self.labels):
             raise ValueError(f"expected different labels; found {', '.join(self.labels)}")
+        for share, probability in self.precisions.items():
+            if not (share.replace(".", "", 1).isdecimal() and 0 < float(share) < 1 and 0 <= probability <= 1):
+                raise ValueError(f"expected precisions between 0 and 1; found {share}: {probability}")
         return self
 
     @property

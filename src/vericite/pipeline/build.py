@@ -186,7 +186,7 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
     asked = judge or plan.judge or named.judge
     own = 0.0 if named.published else default_threshold(asked)
     bar = named.abstain_below or own if plan.abstain_below is None else plan.abstain_below
-    return replace(named, judge=asked, abstain_below=bar)
+    return replace(named, judge=asked, abstain_below=bar, precision=plan.precision)
 
 
 def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: Problems) -> Generator:

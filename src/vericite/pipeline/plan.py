@@ -358,6 +358,13 @@ class CheckPlan(Record):
         description="Abstain from verdicts of lower probability; 0 never abstains. Default: the protocol's or the "
         "judge's own threshold.",
     )
+    precision: Annotated[float | None, Setting(by_request=True)] = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="Abstain from supported verdicts unless at least this share of such verdicts is right on data sets "
+        "that the judge was not trained on, as in 0.8. For the bundled judge with the protocol default or fast.",
+    )
 
 
 class ModelPlan(Record):

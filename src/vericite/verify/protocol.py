@@ -38,6 +38,8 @@ class Protocol:
     """What is judged, against what, by which judge, and how judgements are combined. The judge is a name or an object.
 
     Verdicts with a probability below ``abstain_below`` become abstentions; 0 never abstains, as in the papers. With
+    ``precision``, supported verdicts of which fewer than this share are right on data sets that the judge was not
+    trained on become abstentions; for the protocols and judges for which that was measured. With
     ``quotes``, a sentence that is quoted word for word entails the claim without asking the judge. With ``published``,
     every sentence of every language is judged, even one that gives orders to the reader. ``splitter`` splits sources
     into sentences.
@@ -49,6 +51,7 @@ class Protocol:
     aggregate: Aggregator = field(default_factory=AnyEntails)
     name: str = "custom"
     abstain_below: float = 0.0
+    precision: float | None = None
     quotes: bool = False
     published: bool = False
     splitter: Splitter = "rules"
@@ -56,6 +59,8 @@ class Protocol:
     def __post_init__(self) -> None:
         if not 0 <= self.abstain_below <= 1:
             raise InputError(f"expected abstain_below to be between 0 and 1; found {self.abstain_below}")
+        if self.precision is not None and not 0 < self.precision < 1:
+            raise InputError(f"expected precision to be between 0 and 1; found {self.precision}")
 
     @property
     def signature(self) -> str:
@@ -63,6 +68,7 @@ class Protocol:
         judge = self.judge if isinstance(self.judge, str) else self.judge.signature
         parts = (self.claim.signature, self.premise.signature, judge, self.aggregate.signature)
         options = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
+        options += [f"precision={self.precision:g}"] if self.precision is not None else []
         options += [QUOTES] if self.quotes else []
         options += ["as published"] if self.published else []
         options += [f"splitter={self.splitter}"] if self.splitter != "rules" else []
@@ -191,6 +197,8 @@ PRESETS: dict[str, Preset] = {
 """Protocols by name."""
 
 DEFAULT = "default"
+MEASURED = (DEFAULT, "fast")
+"""The protocols whose supported verdicts were compared with labels, for ``precision``."""
 
 
 def protocol_names() -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from vericite.verify.aggregators import Outcome, quotation, quoted
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
-from vericite.verify.protocol import Protocol
+from vericite.verify.protocol import MEASURED, Protocol
 from vericite.verify.sheet import Cell, Overlap, Sheet
 from vericite.version import __version__
 
@@ -236,6 +236,7 @@ class Verifier:
                 f"expected a judge with probabilities for abstain_below; {self.judge.signature} only returns labels. "
                 "Leave abstain_below out."
             )
+        self._supported_from = 0.0 if protocol.precision is None else _lowest_at(protocol, self.judge)
         self._asks_question = traits.reads_question
         self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
@@ -365,7 +366,7 @@ class Verifier:
             statements = _statements(pending, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
         notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
-        unsure = self._unsure(outcome)
+        unsure = self._unsure(outcome) or self._imprecise(outcome)
         reasons = (
             *([unsure] if unsure else ()),
             *_parted(pending, outcome),
@@ -380,6 +381,13 @@ class Verifier:
         sure = outcome.probabilities.get(outcome.label or "", 1.0)
         bar = self.protocol.abstain_below
         return f"unsure: {outcome.label} at {sure:.2f}, below {bar:.2f}" if sure < bar else None
+
+    def _imprecise(self, outcome: Outcome) -> str | None:
+        """Return why a supported verdict is not right often enough, if it is not."""
+        sure, least = outcome.probabilities.get("supported", 1.0), self._supported_from
+        if outcome.label != "supported" or sure >= least:
+            return None
+        return f"unsure: supported at {sure:.2f}, below {least:.2f} for precision {self.protocol.precision:g}"
 
     def _verdict(
         self, pending: PendingCase, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False
@@ -522,6 +530,34 @@ def _claim_location(claim: Claim) -> dict[str, Any]:
 
 def _no_text(claim: Claim) -> str | None:
     return None if claim.text else "the citation has no text next to it"
+
+
+def _lowest_at(protocol: Protocol, judge: Judge) -> float:
+    """Return the lowest probability of supported verdicts at the protocol's precision.
+
+    Raises:
+        InputError: It was not measured for this protocol, or the judge never reaches it.
+    """
+    assert protocol.precision is not None
+    step = "Leave check.precision out, or set check.abstain_below to a probability."
+    if protocol.name not in MEASURED or protocol.published:
+        raise InputError(
+            f"expected one of the protocols {', '.join(MEASURED)} with check.precision, for which precisions were "
+            f"measured; found {protocol.name}. {step}"
+        )
+    measured = traits_of(judge).precisions
+    if not measured:
+        raise InputError(
+            f"expected a judge with measured precisions, such as bundled, with check.precision; found "
+            f"{judge.signature}. {step}"
+        )
+    reached = [share for share in measured if share >= protocol.precision - 1e-9]
+    if not reached:
+        raise InputError(
+            f"expected check.precision of at most {max(measured):g}, the highest that {judge.signature} reaches; found "
+            f"{protocol.precision:g}. {step}"
+        )
+    return measured[min(reached)]
 
 
 def _claim_reason(claim: Claim) -> str | None:

@@ -58,6 +58,13 @@ class BundledJudge:
         """Number of tokens of premise and claim that the model reads, without the three separators."""
         return self.folder.card.max_tokens - 3
 
+    @property
+    def precisions(self) -> dict[float, float]:
+        """The card's, if the model runs as it was measured: with early exits."""
+        card = self.folder.card
+        measured = self._engine.exits or not card.exits
+        return {float(share): bar for share, bar in card.precisions.items()} if measured else {}
+
     def length(self, text: str) -> int:
         """Return the number of tokens of a text."""
         return self._engine.encoder.length(text)

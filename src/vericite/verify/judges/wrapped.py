@@ -16,6 +16,7 @@ import re
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -210,7 +211,8 @@ class CalibratedJudge:
         self.stored = stored
         self.abstain_below = stored.abstain_below
         self.signature = f"{base.signature}(calibrated={name}@{stored.hash8})"
-        self.traits = traits_of(base)
+        # Its probabilities are others now.
+        self.traits = replace(traits_of(base), precisions={})
         if base.signature != stored.signature:
             warnings.warn(
                 f"expected the judge {stored.judge} to be {stored.signature}, on which {name} was calibrated; found "
