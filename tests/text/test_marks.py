@@ -7,7 +7,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vericite.generate.extractive import quotation
@@ -87,6 +87,7 @@ TEXTS = st.one_of(
 
 @settings(max_examples=600, deadline=None)
 @given(TEXTS, st.sets(st.integers(1, 5), min_size=1, max_size=3))
+@example("PMID: [ 2,3)[zinc]", {1})
 def test_law_a_quotation_of_any_text_cites_what_we_cite_and_nothing_else(text: str, markers: set[int]):
     words = " ".join(without_marks(" ".join(text.split())).split())
     answer = parse_answer("q", quotation(words, sorted(markers), SOURCES), SOURCES)

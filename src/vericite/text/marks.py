@@ -123,7 +123,8 @@ def over_marks(text: str) -> tuple[str, tuple[int, ...]]:
 
 def plain_words(text: str) -> str:
     """Remove any sign that could enclose a citation, from text that imitates one."""
-    return " ".join(_IDS.sub("number", _ENCLOSING.sub(" ", text)).split())
+    # Spaces first: "PMID: [ 2" becomes "PMID: 2".
+    return _IDS.sub("number", " ".join(_ENCLOSING.sub(" ", text).split()))
 
 
 def reads_as_citation(text: str) -> bool:
