@@ -335,3 +335,17 @@ def test_a_plan_that_cannot_be_used_ends_with_2(run_cli, tmp_path: Path):
 def test_late_over_documents_of_ones_own_is_refused():
     with pytest.raises(InputError, match="expected a store to rank by late"):
         open_search(SearchPlan(by="late"), documents=demo_documents()[:3])
+
+
+def test_a_setting_that_nobody_gave_stays_not_given():
+    """An adapter has its own learning rate unless one is given; every `--set` made it look as if one had been."""
+    from vericite.lab.train.configs import LabelConfig
+
+    changed = LabelConfig().assigned(["epochs=3"])
+    assert changed.model_fields_set == {"epochs"} and changed.part(LabelConfig).model_fields_set == {"epochs"}
+    assert "learning_rate" in LabelConfig().assigned(["learning_rate=1e-5"]).model_fields_set
+
+
+@pytest.mark.parametrize("text", ["[old].jsonl", "{x}"])
+def test_a_text_may_begin_with_a_bracket(text: str):
+    assert Plan().assigned([f"search.corpus={text}"]).search.corpus == text

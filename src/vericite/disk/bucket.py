@@ -31,7 +31,7 @@ HINT = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPO
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
 _AT_ONCE = 1 << 20
 _PLAIN = re.compile(
-    r"https?://(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~%/-]{0,500})?"
+    r"(?i:https?)://(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~%/-]{0,500})?"
 )
 """Endpoints that all parsers of URLs read alike: no user's name, no backslash, no space."""
 
@@ -86,7 +86,9 @@ def _expect_plain(endpoint: str) -> None:
     """Refuse an address that two parsers of URLs may read as different hosts."""
     if not _PLAIN.fullmatch(endpoint):
         raise InputError(
-            f"expected AWS_ENDPOINT_URL to be like https://HOST:PORT, without a user's name; found {endpoint!r:.80}"
+            # The address itself may hold a password.
+            "expected AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) to be like https://HOST:PORT, without a user's name, "
+            "spaces or backslashes; found another form. Correct it"
         )
 
 

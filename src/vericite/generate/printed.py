@@ -203,7 +203,7 @@ def _vericite(text: str) -> Fields:
 
 
 def _reason_verify(text: str) -> Fields:
-    base, block = text.split(_CUT)
+    base, _, block = text.partition(_CUT)
     instructions = f"{base}\n\n{_through(block, 'ANSWER UNAVAILABLE')}"
     name = "reason-verify-pubmedqa" if "C. maybe" in block else "reason-verify-bioasq"
     # The paper prints the instructions alone, and says that documents and question follow.
@@ -365,7 +365,9 @@ def _text(text: str) -> str:
 
 
 def _block(text: str) -> str:
-    kept = text.replace("\\", "\\\\").replace('"""', '""\\"')
-    kept = f'{kept[:-1]}\\"' if kept.endswith('"') else kept
+    body = text.rstrip('"')
+    # A quotation mark before the closing three would be read as one of them.
+    end = '\\"' * (len(text) - len(body))
+    kept = body.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + end
     kept = _CONTROL.sub(lambda char: f"\\u{ord(char[0]):04x}", kept)
     return f'"""\n{kept}"""'

@@ -119,10 +119,11 @@ class SettingGroup(Record):
         Raises:
             InputError: A field is unknown or has another type; ``where`` names its origin.
         """
-        dumped, sections = self.model_dump(mode="json"), _sections(type(self))
+        # Only what was given, so that a default that depends on something else still applies.
+        dumped, sections = self.model_dump(mode="json", exclude_unset=True), _sections(type(self))
         for name, values in fields.items():
             within = name in sections and isinstance(values, Mapping)
-            dumped[name] = {**dumped[name], **values} if within else values
+            dumped[name] = {**dumped.get(name, {}), **values} if within else values
         wanted = f"expected {_described(type(self))}; found"
         place = f" {where}" if where else ""
         try:
@@ -156,7 +157,7 @@ class SettingGroup(Record):
 
     def part(self, kind: type[_Kind]) -> _Kind:
         """Return the fields of a class that this one extends."""
-        return kind(**{name: getattr(self, name) for name in kind.model_fields})
+        return kind(**{name: getattr(self, name) for name in kind.model_fields.keys() & self.model_fields_set})
 
     def as_json(self, sections: tuple[str, ...] | None = None) -> dict[str, Any]:
         """Convert the settings, or some of their sections, to plain values."""
@@ -254,7 +255,9 @@ def parse_value(field: SettingField, text: str) -> Any:
     kind: Any = get_args(field.info.annotation)[0] if field.is_list else field.info.annotation
     reader = TypeAdapter[Any](kind)
     try:
-        read = reader.validate_json if text.startswith(("{", "[")) and not field.is_list else reader.validate_strings
+        # A text may begin with a bracket, too: only what has no other form is JSON.
+        is_json = text.startswith("{") and not field.is_list and get_origin(kind) in (dict, Mapping)
+        read = reader.validate_json if is_json else reader.validate_strings
         value = tuple(map(read, _parts(field, text))) if field.is_list else read(text)
         # With the field's own bounds and those of its section.
         made = field.kind.model_validate({field.name: value})
@@ -271,6 +274,8 @@ def write_value(value: Any) -> str:
         return ""
     if isinstance(value, tuple):
         return ",".join(_quoted(str(part)) for part in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

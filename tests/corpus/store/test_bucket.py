@@ -111,8 +111,15 @@ def test_an_endpoint_that_parsers_read_differently_is_refused(monkeypatch: pytes
     from vericite.disk.bucket import bucket_options
 
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    with pytest.raises(InputError, match="expected AWS_ENDPOINT_URL to be like"):
+    with pytest.raises(InputError, match=r"expected AWS_ENDPOINT_URL .*to be like"):
         bucket_options("s3://bucket/x")
+
+
+def test_an_endpoint_of_a_service_by_its_name_is_taken(monkeypatch: pytest.MonkeyPatch):
+    from vericite.disk.bucket import bucket_options
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "HTTP://minio_1:9000")
+    assert bucket_options("s3://bucket/x")["endpoint"] == "HTTP://minio_1:9000"
 
 
 def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.MonkeyPatch):
