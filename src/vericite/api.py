@@ -107,13 +107,17 @@ def build(
     named = _with(plan or Plan(), check={"protocol": _name(protocol), "judge": _name(judge)}, search=_named(corpus))
     judge = as_judge(judge)
     retriever, documents = _retriever(corpus), _documents(corpus)
-    return built(
+    problems = Problems()
+    pipeline = built(
         named,
+        problems=problems,
         search=None if retriever is None else Search(retriever),
         judge=None if isinstance(judge, str) else judge,
         documents=documents,
         protocol=None if isinstance(protocol, str) else protocol,
     )
+    _raise_first(problems)
+    return pipeline
 
 
 def search(
@@ -139,7 +143,9 @@ def search(
     if retriever is not None:
         found = Search(retriever)
     else:
-        found = open_search(chosen.search, settings_of(chosen.llm), documents=_documents(corpus))
+        problems = Problems()
+        found = open_search(chosen.search, settings_of(chosen.llm), documents=_documents(corpus), problems=problems)
+        _raise_first(problems)
     return found.find(Question(id="question", text=question), chosen.search.depth(10))
 
 
@@ -196,7 +202,10 @@ def repair(
     from vericite.pipeline.build import build_repairer
 
     chosen = _with(plan or usual_plan("repair"), repair={"corpus": corpus, "llm": llm})
-    return build_repairer(chosen, Problems()).repair(parsed(answer, documents))
+    problems = Problems()
+    repairer = build_repairer(chosen, problems)
+    _raise_first(problems)
+    return repairer.repair(parsed(answer, documents))
 
 
 def score(

@@ -10,7 +10,7 @@ import pytest
 
 import vericite
 from vericite.cli.app import program
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, RecordError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = ROOT / "examples/answers.jsonl"
@@ -125,3 +125,20 @@ def test_a_store_is_opened(tmp_path: Path):
 def test_values_of_a_wrong_kind_are_refused_with_what_is_expected(call: Callable[[], object], expected: str):
     with pytest.raises(vericite.InputError, match=expected):
         call()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda corpus: vericite.search("zinc colds", corpus),
+        lambda corpus: vericite.build(corpus=corpus),
+        lambda corpus: vericite.repair("Zinc helps [1].", ["Zinc helps colds."], corpus=corpus),
+    ],
+    ids=["search", "build", "repair"],
+)
+def test_a_bad_line_of_a_corpus_is_an_error_in_python(tmp_path: Path, use):
+    """Commands report the line and go on; these functions lost the document without a word."""
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"id": "a", "text": "Zinc helps colds."}\n{oops\n')
+    with pytest.raises(RecordError, match="line 2"):
+        use(str(corpus))

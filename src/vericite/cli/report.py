@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TITLE = "Cited answers"
 
+_FILES = (".html", ".htm", ".csv")
+
 
 @takes_plan("report", files=False, project=False)
 def report(
@@ -63,6 +65,8 @@ def report(
     if len(set(out)) < len(out):
         raise InputError(f"expected each --out once; found {', '.join(map(str, out))}")
     for path in out:
+        if str(path) == "-":
+            raise InputError("expected --out to be a file (.html or .csv) or a folder; found -, the standard output")
         refuse_same(path, sample, *(labels or ()))
         if not _is_folder(path):
             refuse_unwritable(path)
@@ -79,8 +83,8 @@ def report(
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether a path means a folder: a name without an ending, unless it is a file or device."""
-    return path.is_dir() or not (path.suffix or path.exists())
+    """Whether a path means a folder: a name without the ending of a page or a table, unless it is a file or device."""
+    return path.is_dir() or not (path.suffix.lower() in _FILES or path.exists())
 
 
 @contextmanager
