@@ -113,10 +113,11 @@ class Problems(list[RecordError]):
             else:
                 yield item
 
-    @property
-    def first(self) -> str:
-        """A sentence with the first problem, to end a message with; empty without problems."""
-        return f" The first problem: {self[0]}" if self else ""
+    def first_of(self, *paths: Path | str) -> str:
+        """A sentence with the first problem of these files, to end a message with; empty if they have none."""
+        names = {"<stdin>" if str(path) == "-" else str(path) for path in paths}
+        found = next((problem for problem in self if problem.path in names), None)
+        return f" The first problem: {found}" if found else ""
 
 
 class ValuesError(InputError, ValueError):

@@ -264,5 +264,5 @@ def _table(file: Path, problems: Problems) -> str:
     for _, line in problems.kept(number_jsonl(CheckedAnswer, file)):
         rows += verdict_rows(line)
     if not rows:
-        raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{problems.first}")
+        raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{problems.first_of(file)}")
     return to_table([VERDICT_COLUMNS, *rows])

@@ -50,6 +50,6 @@ def load_documents(path: Path, problems: Problems, abstracts: bool = False) -> t
     if not documents:
         raise InputError(
             f'expected documents in {path}, one per line: {{"id": ..., "text": ..., "title": ...}}; found none.'
-            + problems.first
+            + problems.first_of(path)
         )
     return each_article_once(documents)

@@ -462,7 +462,8 @@ def read_gold(path: Path, problems: Problems) -> dict[str, Gold]:
         found = {id: line.gold for id, line in lines.items()}
     if not found:
         raise InputError(
-            f'expected gold in {path}, one question per line: {{"id", "ideal"?, ...}}; found none.{problems.first}'
+            f'expected gold in {path}, one question per line: {{"id", "ideal"?, ...}}; found none.'
+            + problems.first_of(path)
         )
     return found
 

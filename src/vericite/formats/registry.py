@@ -402,5 +402,7 @@ def number_questions(path: Path, problems: Problems) -> list[tuple[int, Question
             found[line.id] = number, line.question
     if not found:
         kinds = "as JSON Lines, a table with a column question, or a text file (.txt) with one question per line"
-        raise InputError(f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{problems.first}')
+        raise InputError(
+            f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{problems.first_of(path)}'
+        )
     return list(found.values())

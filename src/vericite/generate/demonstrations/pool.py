@@ -176,7 +176,7 @@ class Pool:
         if not found:
             raise InputError(
                 f"expected demonstrations in {path}; found none. Build them with "
-                f"`vericite demonstrations build`.{problems.first}"
+                f"`vericite demonstrations build`.{problems.first_of(path)}"
             )
         return cls.of(found.values(), path)
 

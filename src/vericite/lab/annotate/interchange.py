@@ -70,7 +70,7 @@ def read_annotations(
     found = usable(lines, scheme, units, problems)
     if not any(annotation.label is not None for annotation in found):
         raise InputError(
-            f"expected labels in {', '.join(map(str, paths))}; found none that can be used.{problems.first}"
+            f"expected labels in {', '.join(map(str, paths))}; found none that can be used.{problems.first_of(*paths)}"
         )
     return found
 

@@ -258,6 +258,7 @@ def read_sample(path: Path, problems: Problems) -> list[Unit]:
         raise InputError(f"expected each item of {path} once; found {repeated[0]!r} twice")
     if not found:
         raise InputError(
-            f"expected units to label in {path}, as written by `vericite annotate sample`; found none.{problems.first}"
+            f"expected units to label in {path}, as written by `vericite annotate sample`; found none."
+            + problems.first_of(path)
         )
     return found
