@@ -51,6 +51,16 @@ def labels(sample: Path, tmp_path: Path) -> list[str]:
     return paths
 
 
+def test_a_sample_is_judged_as_the_commands_after_it_do(run_cli, answers: str, tmp_path: Path, monkeypatch):
+    """`annotate correct` and `report` do not read the project's judge; the sample was drawn by its verdicts."""
+    monkeypatch.chdir(tmp_path)
+    Path("vericite.toml").write_text('[check]\njudge = "lexical"\n')
+    printed = run_cli("annotate", "sample", answers, "--n", "4", "--out", "drawn.jsonl")
+    assert printed.code == 0 and "lexical" not in printed.out + printed.err
+    (protocol,) = {json.loads(line)["protocol"] for line in Path("drawn.jsonl").read_text().splitlines()}
+    assert "lexical" not in protocol
+
+
 def test_a_page_is_made_of_a_sample(run_cli, sample: Path, tmp_path: Path):
     out = tmp_path / "page.html"
     printed = run_cli("annotate", "page", str(sample), "--out", str(out))

@@ -83,7 +83,8 @@ def sample(
     from vericite.lab.annotate.schemes import load_scheme
     from vericite.lab.annotate.units import draw, units_of
 
-    settings = settings_from(SampleSettings, assigned)
+    # Like `correct` and `report`, without the project's judge: all three must judge the same answers alike.
+    settings = settings_from(SampleSettings, assigned, project=False)
     problems = Problems()
     refuse_unwritable(out)
     asked = load_scheme(scheme)

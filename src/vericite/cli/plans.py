@@ -115,15 +115,17 @@ def plan_of(
 _Kind = TypeVar("_Kind", bound=SettingGroup)
 
 
-def settings_from(kind: type[_Kind], assigned: list[str] | None, file: Path | None = None) -> _Kind:
+def settings_from(
+    kind: type[_Kind], assigned: list[str] | None, file: Path | None = None, project: bool = True
+) -> _Kind:
     """Return settings of their own kind: the defaults, changed by the project's file, ``--config`` and ``--set``.
 
-    The project's file counts for the sections of a plan that the kind has.
+    The project's file counts for the sections of a plan that the kind has, unless ``project`` is False.
 
     Raises:
         InputError: The file or a value in it cannot be used, or ``--set`` names no field.
     """
-    sections = kind.model_fields.keys() & Plan.model_fields.keys()
+    sections = kind.model_fields.keys() & Plan.model_fields.keys() if project else ()
     made = kind().changed(_of_project(sections) if sections else {})
     return (made if file is None else kind.load(file, made)).assigned(assigned or [])
 
