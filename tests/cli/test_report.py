@@ -72,3 +72,14 @@ def test_a_report_that_is_stopped_says_that_nothing_was_written(run_cli, tmp_pat
     assert printed.code in (130, 143)
     assert "stopped; nothing was written" in printed.err
     assert not out.exists()
+
+
+def test_the_usual_protocol_may_be_named_to_judge_again(run_cli, tmp_path: Path):
+    """The refusal advises to name a protocol; naming the usual one brought the same refusal again."""
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text((Path(__file__).parents[2] / "examples/answers.jsonl").read_text().splitlines()[0] + "\n")
+    assert run_cli("check", str(answers), "--out", str(tmp_path / "verdicts.jsonl")).code == 0
+    page = ("report", str(answers), "--out", str(tmp_path / "page.html"))
+    refused = run_cli(*page)
+    assert refused.code == 2 and "--set check.protocol=NAME to judge again" in refused.err
+    assert run_cli(*page, "--set", "check.protocol=default").code == 0

@@ -122,5 +122,5 @@ def test_every_character_survives_the_file(text: str):
     with TemporaryDirectory() as folder:
         paper = written(Path(folder), BINARY.format(f"Decide{text}."))
         found = write_printed(paper, Path(folder))
-        (turn,) = load_judge_prompt(found.files["bioace-binary"]).turns  # type: ignore[union-attr]
+        (turn,) = load_judge_prompt(found.files["bioace-binary"]).turns
         assert turn.text == f"Decide{text}.\nClaim:{{claim}}\nReference:{{reference}}"

@@ -23,6 +23,8 @@ PROGRAM = """
 import contextlib, io, json, sys
 from vericite.cli import main
 
+sys.path.insert(0, sys.argv[1])
+
 def printed(*arguments):
     sys.argv = ["vericite", *arguments]
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
@@ -41,6 +43,9 @@ found = {
     "asked": parse_body(AskBody, json.dumps(body).encode()).plan.apply_to(Plan()).as_json(),
     "schema": AskBody.model_json_schema(mode="validation")["$defs"]["PlanBody"],
 }
+from api import settings_page
+
+found["page"] = settings_page()
 try:
     from vericite.serve.mcp import make_tools
 except ModuleNotFoundError:
@@ -75,7 +80,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert count == len(Plan.model_fields)
     (pipeline / "plan.py").write_text(code, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, str(SOURCE.parents[1] / "docs")],
         env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200", "NO_COLOR": "1"},
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
@@ -86,6 +91,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_a_new_field_has_its_option_and_is_read_by_set_and_listed(shown: dict[str, Any]):
     assert "--novelty-answer" in shown["help"] and "A field that no other file knows." in shown["help"]
     assert "answer.novelty = 1  (--novelty-answer of ask)" in shown["listed"]
+    assert "search.novelty" in shown["page"]
     values = json.loads(shown["set"])
     assert (values["search"]["novelty"], values["answer"]["novelty"], values["llm"]["novelty"]) == (1, 7, 8)
 

@@ -32,14 +32,6 @@ def complete_judge(incomplete: str) -> list[str]:
     return [name for name in judge_names() if name.startswith(incomplete)]
 
 
-MaybeProtocolOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Protocol for citations without a verdict; `vericite protocols` lists the names. Default: default.",
-        metavar="NAME",
-        autocompletion=complete_protocol,
-    ),
-]
 JudgeOption = Annotated[
     str | None,
     typer.Option(

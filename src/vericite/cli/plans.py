@@ -118,9 +118,9 @@ _Kind = TypeVar("_Kind", bound=SettingGroup)
 def settings_from(
     kind: type[_Kind], assigned: list[str] | None, file: Path | None = None, project: bool = True
 ) -> _Kind:
-    """Return settings of their own kind: the defaults, changed by the project's file, ``--config`` and ``--set``.
+    """Return a command's own settings: the defaults, changed by the project's file, ``--config`` and ``--set``.
 
-    The project's file counts for the sections of a plan that the kind has, unless ``project`` is False.
+    If the settings have sections of a plan, the project's file changes these, unless ``project`` is False.
 
     Raises:
         InputError: The file or a value in it cannot be used, or ``--set`` names no field.

@@ -111,11 +111,11 @@ def score(
     from vericite.evaluate.settings import ScoreSettings
 
     settings = settings_from(ScoreSettings, assigned)
-    beside = _side_files(with_ or ())
-    _refuse(systems, beside, out)
+    side_files = _side_files(with_ or ())
+    _refuse(systems, side_files, out)
     problems = Problems()
     with reported(problems):
-        read = _read(systems, problems, gold, beside, documents, format)
+        read = _read(systems, problems, gold, side_files, documents, format)
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)
@@ -201,11 +201,11 @@ def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
         note(line)
 
 
-def _refuse(systems: Sequence[str], beside: Mapping[str, Path], out: Path | None) -> None:
+def _refuse(systems: Sequence[str], side_files: Mapping[str, Path], out: Path | None) -> None:
     from vericite.errors import InputError
 
-    if len(systems) > 1 and beside:
-        kind = next(iter(beside))
+    if len(systems) > 1 and side_files:
+        kind = next(iter(side_files))
         raise InputError(
             f"expected --with {kind} with a single system; found {len(systems)}. Give each system a folder with "
             f"answers.jsonl and {kind}.jsonl."
@@ -259,7 +259,7 @@ def checked_systems(
     read = read_systems(places, problems, gold, {}, read_library(documents, problems), names, format)
     for path in out:
         refuse_same(path, *read.paths, documents)
-    if plan.check == type(plan.check)():
+    if not plan.check.model_fields_set:
         refuse_verdicts_aside(places, read)
         return [with_verdicts(system) for system in read.systems]
     protocol = protocol_of(plan.check, judge_of(plan.check, settings_of(plan.llm)))
@@ -293,7 +293,7 @@ def _read(
     systems: Sequence[str],
     problems: Problems,
     gold: Path | None,
-    beside: Mapping[str, Path],
+    side_files: Mapping[str, Path],
     documents: Path | None,
     format: str,
     whole: bool = False,
@@ -305,7 +305,7 @@ def _read(
     places, names = named_places(systems)
     remark_leakage(gold, *places)
     library = read_library(documents, problems)
-    return read_systems(places, problems, gold, beside, library, names, format, whole)
+    return read_systems(places, problems, gold, side_files, library, names, format, whole)
 
 
 def _expect_group(by: str | None, read: LoadedSystems) -> None:
