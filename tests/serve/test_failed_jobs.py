@@ -255,3 +255,17 @@ def test_an_origin_without_a_host_is_refused(served):
     for origin in ("https://", "null", "", "http:"):
         reply = httpx2.post(f"{address}/v1/check", json={}, headers={"origin": origin, "host": ""})
         assert reply.status_code in (400, 403), origin
+
+
+def test_bad_lines_of_the_service_s_corpus_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """They were left out without a word."""
+    from vericite.pipeline.plan import Plan, SearchPlan
+
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"id": "a", "text": "Zinc helps colds."}\n{oops\n')
+    made = Service(Offer(), state_folder(tmp_path))
+    try:
+        made.pipeline(Plan(search=SearchPlan(corpus=str(corpus), by="bm25", rerank="none")))
+    finally:
+        made.close()
+    assert "line 2" in caplog.text

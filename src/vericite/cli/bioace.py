@@ -9,7 +9,7 @@ import typer
 
 from vericite.cli.io import remark
 from vericite.cli.options import JsonOption, OutOption
-from vericite.cli.plans import ConfigOption, SetOption, settings_from
+from vericite.cli.plans import ConfigOption, SetOption, path_of, settings_from
 from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, SystemsArgument, named_places
 from vericite.cli.terminal import ProgressLine
@@ -73,8 +73,8 @@ def score(
         raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
     if settings.completeness_prompt is not None and settings.completeness != "llm":
         raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
-    nugget_prompt, labels_prompt = _path(settings.nugget_prompt), _path(settings.completeness_prompt)
-    mixture, save_mixture = _path(settings.mixture), _path(settings.save_mixture)
+    nugget_prompt, labels_prompt = path_of(settings.nugget_prompt), path_of(settings.completeness_prompt)
+    mixture, save_mixture = path_of(settings.mixture), path_of(settings.save_mixture)
     problems = Problems()
     with reported(problems):
         places, names = named_places(systems)
@@ -110,10 +110,6 @@ def score(
             remark(line)
         if save_mixture is not None and found.mixture is not None:
             write_fitted(found.mixture, save_mixture)
-
-
-def _path(file: str | None) -> Path | None:
-    return None if file is None else Path(file)
 
 
 @bioace.command("train-completeness")

@@ -14,7 +14,7 @@ from vericite.cli.answers import read_answers
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import DocumentsOption, FormatOption, JsonOption
-from vericite.cli.plans import SetOption, settings_from
+from vericite.cli.plans import SetOption, path_of, settings_from
 from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
 from vericite.errors import Problems
 from vericite.pipeline.setting import SettingGroup
@@ -187,7 +187,7 @@ def convert(
     from vericite.formats.convert import answers_as
 
     settings = settings_from(ConvertSettings, assigned)
-    topics = None if settings.topics is None else Path(settings.topics)
+    topics = path_of(settings.topics)
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
     problems = Problems()
@@ -203,7 +203,7 @@ def convert(
     else:
         answers = list(read_answers(file, format, documents, problems))
         code = code_of_count(len(answers))
-        text = answers_as(to.value, answers, settings.run, settings.team, problems, asked.topic_ids, file)
+        text = answers_as(to.value, answers, settings.run, settings.team, problems, asked.topic_ids(problems), file)
     with output(out) as written:
         if written is not None:
             written.write([text])
@@ -218,13 +218,11 @@ class _Run(NamedTuple):
     file: Path
     topics: Path | None
 
-    @property
-    def topic_ids(self) -> set[str]:
-        """Ids of the topics; empty if none are given."""
+    def topic_ids(self, problems: Problems) -> set[str]:
+        """Return the ids of the topics; empty if none are given. Bad lines are added to ``problems``."""
         from vericite.formats.registry import read_questions
 
-        # Bad lines are left out.
-        return {question.id for question in read_questions(self.topics, Problems())} if self.topics else set[str]()
+        return {question.id for question in read_questions(self.topics, problems)} if self.topics else set[str]()
 
     def validate(self, to: OutputFormat) -> None:
         """List the run's violations of BioGen's rules; exit with 2 if there are any."""
@@ -233,7 +231,9 @@ class _Run(NamedTuple):
 
         if to is not OutputFormat.BIOGEN:
             raise InputError(f"expected --to biogen with validate_only; found {to.value}. Only its rules are known.")
-        report(list(run_problems(self.file, self.topic_ids)))
+        problems = Problems()
+        ids = self.topic_ids(problems)
+        report([*problems, *run_problems(self.file, ids)])
         say(f"{self.file}: no violations of the track's rules")
 
 

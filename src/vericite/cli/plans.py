@@ -130,6 +130,11 @@ def settings_from(
     return (made if file is None else kind.load(file, made)).assigned(assigned or [])
 
 
+def path_of(text: str | None) -> Path | None:
+    """Return the file that a setting names; None if it names none."""
+    return None if text is None else Path(text)
+
+
 def sections_of(command: str) -> tuple[str, ...]:
     """The sections of a plan that a command reads."""
     return SECTIONS[command]

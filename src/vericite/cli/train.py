@@ -14,7 +14,7 @@ import typer
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, remark_leakage, say
 from vericite.cli.options import JsonOption
-from vericite.cli.plans import ConfigOption, SetOption, settings_from
+from vericite.cli.plans import ConfigOption, SetOption, path_of, settings_from
 from vericite.cli.refusals import (
     lines_before_errors,
     refuse_same,
@@ -247,7 +247,7 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
     items = [item for item in read if not isinstance(item, RecordError)]
     if not items:
         raise InputError(f"expected records for --form {asked.form} in {asked.data}: {FORMS[asked.form]}; found none")
-    prompts = Prompts.read(*map(_path, (chosen.prompt, chosen.positive_prompt, chosen.negative_prompt)))
+    prompts = Prompts.read(*map(path_of, (chosen.prompt, chosen.positive_prompt, chosen.negative_prompt)))
     llm = None if asked.llm is None else LLM(asked.llm, settings)
     judge = load_judge(chosen.judge, settings)
     maker = Maker(llm, judge, prompts, chosen.seed, source.name)
@@ -265,10 +265,6 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
     finally:
         if llm is not None:
             llm.close()
-
-
-def _path(file: str | None) -> Path | None:
-    return None if file is None else Path(file)
 
 
 def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -147,6 +148,9 @@ def state_folder(named: Path | None) -> Path:
             "one with --set service.state=FOLDER"
         ) from None
     return folder
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class Service:
@@ -352,10 +356,16 @@ class Service:
             return self._verifier(to_json(plan))
 
     def _make_pipeline(self, plan: str) -> Pipeline:
-        return build(Plan.model_validate_json(plan), judge=self.judge)
+        problems = Problems()
+        made = build(Plan.model_validate_json(plan), problems=problems, judge=self.judge)
+        _log(problems)
+        return made
 
     def _make_repairer(self, plan: str) -> Repairer:
-        return build_repairer(Plan.model_validate_json(plan), Problems(), judge=self.judge)
+        problems = Problems()
+        made = build_repairer(Plan.model_validate_json(plan), problems, judge=self.judge)
+        _log(problems)
+        return made
 
     def _make_verifier(self, plan: str) -> Verifier:
         return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))
@@ -531,3 +541,11 @@ def _text(question: str) -> str:
     if not question.strip():
         raise InputError("expected a question; found no text")
     return question.strip()
+
+
+def _log(problems: Problems) -> None:
+    """Log the lines of a corpus or a pool that cannot be used: a client cannot repair them."""
+    for problem in problems[:20]:
+        _LOG.warning("%s", problem)
+    if len(problems) > 20:
+        _LOG.warning("and %s more lines that cannot be used", f"{len(problems) - 20:,}")
