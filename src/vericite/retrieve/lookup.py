@@ -87,9 +87,10 @@ class Oracle:
         self.missing.pop(question.id, None)
         if missing:
             self.missing[question.id] = missing
-            reasons = "; ".join(f"{gold}: {reason}" for gold, reason in missing.items())
+            reasons = "; ".join(f"{gold}: {reason}" for gold, reason in list(missing.items())[:_SHOWN])
+            reasons += f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
             if not documents:
-                raise InputError(f"expected gold documents for question {question.id!r}; found none: {reasons[:500]}.")
+                raise InputError(f"expected gold documents for question {question.id!r}; found none: {reasons}.")
             _LOG.warning("question %s: %d gold documents are left out: %s", question.id, len(missing), reasons)
         return tuple(
             Evidence(document=document, rank=rank, score=1 / rank, retriever="oracle")
