@@ -292,12 +292,14 @@ class Spent(Record):
 class Selected(Record):
     """How a quoted sentence of an answer was selected.
 
-    ``answers`` is the probability that it answers the question, ``role`` its role in the abstract, and
-    ``contradicted_by`` are other documents with a sentence that contradicts it.
+    ``answers`` is the probability that it answers the question, ``role`` its role in the abstract, ``aspect`` what it
+    answers (effect, harm, dose ...), if known, and ``contradicted_by`` are other documents with a sentence that
+    contradicts it.
     """
 
     answers: float = Field(ge=0, le=1)
     role: str
+    aspect: str | None = None
     contradicted_by: tuple[str, ...] = ()
 
 
