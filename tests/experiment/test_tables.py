@@ -193,6 +193,20 @@ def test_rows_of_the_paper_can_be_listed_below_ours(folder: Path):
     assert rows[2][2:5] == ["-", "-", ".750"]
 
 
+def test_each_question_can_be_a_row_above_those_of_the_paper(folder: Path):
+    path = folder / "runs" / "experiment.json"
+    path.write_text(path.read_text().replace('"model": "100', '"rater": "100'))
+    table = make_table(read_cells([folder / "runs"], Problems()), Layout.load("reason-verify-4"))
+    assert table.names == ("rater", "k", "question")
+    rows = lines_of(table)[1]
+    ours, papers = rows[:-12], rows[-12:]
+    assert len(ours) == 6 and len({row[2] for row in ours}) == 3  # two cells of three questions
+    by_rater = {("Annotator A", "Question 2"): ".75", ("Annotator B", "Question 3"): ".30"}
+    found = {(row[0], row[2]): row[5] for row in papers}
+    assert len(found) == 12
+    assert {key: found[key] for key in by_rater} == by_rater
+
+
 def test_an_invalid_layout_is_refused(tmp_path: Path):
     with pytest.raises(UnknownNameError, match="vericite-2"):
         Layout.load("vericite-22")

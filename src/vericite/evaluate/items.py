@@ -152,7 +152,9 @@ class Item:
         return False
 
     def group(self, by: str) -> str:
-        """Return the group of the question: a field of the gold's ``groups``, or its ``type``."""
+        """Return the group: a field of the gold's ``groups``, its ``type``, or the ``question`` itself."""
+        if by == "question":
+            return self.id
         if self.gold is None:
             return "(none)"
         known = {"type": self.gold.type, **self.gold.groups}

@@ -264,10 +264,10 @@ def make_table(cells: Sequence[RunCell], layout: Layout, bootstrap: Bootstrap | 
     rows: list[RunsRow] = []
     for names, line in lines.items():
         rows += _rows(names, axes, line, across, measures, layout, drawn)
-    if layout.listed:
-        rows += _listed(lines, axes, across, layout)
-    heads = tuple(", ".join(filter(None, (*values, column.name))) for values in across for column in layout.columns)
     named = (*axes, *((layout.by,) if layout.by else ()))
+    if layout.listed:
+        rows += _listed(rows, named, across, layout)
+    heads = tuple(", ".join(filter(None, (*values, column.name))) for values in across for column in layout.columns)
     comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
     warnings, ours = tuple(_warnings(cells)), tuple(_our_wording(cells))
     return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn, warnings, ours)
@@ -392,10 +392,10 @@ def _is_failed(system: System) -> bool:
 
 
 def _listed(
-    lines: Iterable[tuple[str, ...]], axes: Sequence[str], across: Sequence[tuple[str, ...]], layout: Layout
+    rows: Iterable[RunsRow], axes: Sequence[str], across: Sequence[tuple[str, ...]], layout: Layout
 ) -> list[RunsRow]:
-    """Return the paper's rows that have no counterpart in ours."""
-    ours = {tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) for names in lines}
+    """Return the paper's rows that have no counterpart in ours; ``axes`` are all that name a row."""
+    ours = {tuple(value for axis, value in zip(axes, row.names, strict=True) if axis != SYSTEM) for row in rows}
     found: dict[tuple[str, ...], dict[tuple[str, ...], Printed]] = {}
     for row in layout.printed:
         names = tuple(row.at.get(axis, "") for axis in axes)
