@@ -99,7 +99,10 @@ def unpack(
 
 @train.command()
 def attribution(
-    data: Annotated[list[Path], typer.Option(help="Examples, JSON Lines; repeatable.", metavar="FILE")],
+    data: Annotated[
+        list[Path],
+        typer.Option(help="Examples, JSON Lines, or vj:FILE or msmarco:FILE; repeatable.", metavar="FILE"),
+    ],
     dev: Annotated[
         Path, typer.Option(help="Development examples: they choose the epoch and the threshold.", metavar="FILE")
     ],
@@ -128,30 +131,39 @@ def attribution(
     from vericite.cli.terminal import ProgressLine
     from vericite.lab.train.configs import HeadConfig, LoraConfig
 
+    problems = Problems()
+    remark_leakage(*data, *(then or ()), dev)
     if base is not None:
         settings = settings_from(LoraConfig, assigned, config)
         with training_extra("train attribution --base"):
             from vericite.lab.train.labels import DecoderRun, train_decoder
 
-            run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
+            run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out, problems=problems)
             with ProgressLine("training", "steps", None).running() as progress:
                 reached = train_decoder(run, settings, step_reporter(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
+        report(problems)
         return
     from vericite.lab.train.set_head import HeadRun, train_head
 
     chosen = settings_from(HeadConfig, assigned, config)
     progress = ProgressLine("reading", "examples", None)
     with progress.running():
-        head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ())), chosen, progress.update)
+        head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), problems=problems), chosen, progress.update)
     for measure, value in head.scores.items():
         typer.echo(f"{measure}: {value:g}")
     typer.echo(f"threshold: {head.threshold:g}\nwritten to {out}")
+    report(problems)
 
 
 @train.command()
 def inline(
-    data: Annotated[list[Path], typer.Option(help="Examples with questions, JSON Lines; repeatable.", metavar="FILE")],
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            help="Examples with questions, JSON Lines, or vj:FILE or msmarco:FILE; repeatable.", metavar="FILE"
+        ),
+    ],
     dev: Annotated[Path, typer.Option(help="Development examples: they choose the epoch.", metavar="FILE")],
     base: Annotated[
         str, typer.Option(help="A decoder: a Hugging Face name, a folder or a GGUF file.", metavar="MODEL")
@@ -170,16 +182,17 @@ def inline(
     from vericite.cli.terminal import ProgressLine
     from vericite.lab.train.configs import InlineConfig, LoraConfig
 
-    chosen = settings_from(InlineConfig, assigned, config)
+    chosen, problems = settings_from(InlineConfig, assigned, config), Problems()
     with training_extra("train inline"):
         from vericite.lab.train.inline import InlineRun, train_inline
 
-        run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained)
+        run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained, problems)
         with ProgressLine("training", "steps", None).running() as progress:
             facts = train_inline(run, chosen.part(LoraConfig), step_reporter(progress))
     for fact, value in facts.items():
         typer.echo(f"{fact}: {value}")
     typer.echo(f"written to {out}")
+    report(problems)
 
 
 def step_reporter(progress: ProgressLine) -> Callable[[int, float], None]:

@@ -349,26 +349,63 @@ def _attributionbench(row: Row, reading: Reading) -> Entry:
     return Entry(citations=(citation,))
 
 
-def _msmarco(row: Row, reading: Reading) -> Entry | Iterator[Entry]:
-    """A question with ten passages; those that people used for the answer are marked.
+def _msmarco(row: Row, reading: Reading) -> Iterator[Entry]:
+    """Questions with ten passages each; those that people used for the answer are marked."""
+    for asked in msmarco_rows(row):
+        yield msmarco_entry(asked)
 
-    The distributed file of columns is one object, with an object by row for each column.
+
+def msmarco_rows(row: Row) -> Iterator[Row]:
+    """Yield the questions of a row: the row itself, or those of the distributed file of columns.
+
+    That file is one object, with an object by row for each column.
     """
-    if isinstance(row.fields.get("query"), dict):
-        return _columns(row)
-    return _msmarco_entry(row, row.required_text("query_id"))
-
-
-def _columns(row: Row) -> Iterator[Entry]:
+    if not isinstance(row.fields.get("query"), dict):
+        yield row
+        return
     names = [name for name, value in row.fields.items() if isinstance(value, dict)]
     for key in row.row("query").fields:
         fields = {name: row.row(name).fields.get(key) for name in names}
-        entry = Row(row.path, row.line, row.number, f"row {key}", fields)
-        yield _msmarco_entry(entry, entry.required_text("query_id"))
+        yield Row(row.path, row.line, row.number, f"row {key}", fields)
 
 
-def _msmarco_entry(row: Row, id: str) -> Entry:
-    passages = row.rows("passages", required=True)
+def _msmarco_passages(row: Row) -> list[Row]:
+    """Return the passages: a list of objects, or an object of lists as on Hugging Face."""
+    if not isinstance(row.fields.get("passages"), dict):
+        return row.rows("passages", required=True)
+    columns = row.row("passages")
+    texts = columns.texts("passage_text")
+    urls, marks = columns.texts("url"), columns.texts("is_selected")
+    if not len(texts) == len(urls or texts) == len(marks or texts):
+        raise row.refused("passages", "expected lists of the same length; found others")
+    return [
+        Row(
+            row.path,
+            row.line,
+            place + 1,
+            f"{columns.within}.{place}",
+            {
+                "passage_text": text,
+                "url": urls[place] if urls else None,
+                "is_selected": marks[place] if marks else None,
+            },
+        )
+        for place, text in enumerate(texts)
+    ]
+
+
+def long_answers(row: Row) -> tuple[str, ...]:
+    """Return the answers that people wrote as whole sentences; a question without any has the text ``[]``."""
+    return row.texts("wellFormedAnswers") if isinstance(row.fields.get("wellFormedAnswers"), list) else ()
+
+
+def msmarco_entry(row: Row) -> Entry:
+    """Return a question with its passages, marked documents and answers.
+
+    Raises:
+        RecordError: The row has another form.
+    """
+    id, passages = row.required_text("query_id"), _msmarco_passages(row)
     names = [f"{id}-{number}" for number in range(1, len(passages) + 1)]
     documents = tuple(
         Document.from_text(name, passage.text("passage_text")).model_copy(
@@ -378,9 +415,8 @@ def _msmarco_entry(row: Row, id: str) -> Entry:
     )
     marked = [passage.has("is_selected") and passage.number_of("is_selected") > 0 for passage in passages]
     chosen = [name for name, selected in zip(names, marked, strict=True) if selected]
-    full, short = row.fields.get("wellFormedAnswers"), row.texts("answers")
-    ideal = row.texts("wellFormedAnswers") if isinstance(full, list) else ()
-    answers = tuple(answer for answer in (*ideal, *short) if answer and answer != "No Answer Present.")
+    found = (*long_answers(row), *row.texts("answers"))
+    answers = tuple(answer for answer in found if answer and answer != "No Answer Present.")
     question = Question(id=id, text=row.required_text("query"), gold_documents=tuple(chosen), gold_ideal=answers)
     return Entry(question, Gold.of(question), documents=documents)
 

@@ -10,7 +10,9 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from vericite.errors import InputError, RecordError
+from vericite.datasets.registry import is_named, source_named
+from vericite.datasets.rows import files_in
+from vericite.errors import InputError, Problems, RecordError
 from vericite.records import Answer, Document, Gold, GoldSentence, Record, read_jsonl
 from vericite.text.citations import parse_answer
 
@@ -97,20 +99,41 @@ def one_claim(id: str, sentence: str, documents: Sequence[Document], question: s
     return answer.model_copy(update={"text": sentence, "claims": (whole,)})
 
 
+def source_of(document: Document) -> ExampleSource:
+    """Return a document as a source of an example; one without text has its title."""
+    return ExampleSource(id=document.id, title=document.title, text=document.text or document.title)
+
+
 def file_hash(path: Path) -> str:
-    """Return the first digits of a file's hash, for manifests."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    """Return the first digits of the hash of a file, or of the files of ``NAME:FILE``, for manifests."""
+    files = [path]
+    if is_named(str(path)):
+        files = [file for given in source_named(str(path)).paths for file in files_in(given)]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:
-    """Read the examples of these files in order.
+def read_examples(paths: Iterable[Path], problems: Problems | None = None) -> list[AttributionExample]:
+    """Read the examples of these files in order; ``vj:FILE`` and ``msmarco:FILE`` are published data sets.
+
+    Args:
+        paths: The files.
+        problems: Records of data sets that cannot be used are added here.
 
     Raises:
         InputError: A file cannot be read, a line is not an example, or there are none.
     """
+    # A late import: it makes examples of this module.
+    from vericite.lab.train.source_sets import examples_named
+
     found: list[AttributionExample] = []
     listed = list(paths)
     for path in listed:
+        if is_named(str(path)):
+            found += examples_named(str(path), Problems() if problems is None else problems)
+            continue
         try:
             found += read_jsonl(AttributionExample, path)
         except RecordError as error:

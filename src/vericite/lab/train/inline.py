@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from torch import Tensor
 from vericite.attribution.decoder import base_signature, load_decoder
 from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.formats import AnswerToCheck
 from vericite.lab.train.configs import LoraConfig
 from vericite.lab.train.examples import AttributionExample, ExampleSource, file_hash, read_examples, refuse_shared
@@ -148,7 +148,8 @@ def encoded(cited: Cited, tokenizer: Any, most: int) -> EncodedAnswer | None:
 class InlineRun:
     """What to train on and where to write it. The questions in ``ask`` are answered after training.
 
-    ``data`` may not contain examples of ``dev``, which chooses the epoch, or of ``ask``.
+    ``data`` may not contain examples of ``dev``, which chooses the epoch, or of ``ask``. Records of data sets that
+    cannot be used are added to ``problems``.
     """
 
     base: str
@@ -158,6 +159,7 @@ class InlineRun:
     ask: Path | None = None
     new_tokens: int = 160
     untrained: bool = False
+    problems: Problems = field(default_factory=Problems)
 
 
 def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, float], None]) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, floa
             or OUT belongs to another run.
         ModelError: The base does not exist, or is not safe to load.
     """
-    read, chosen_by = read_examples(run.data), read_examples([run.dev])
+    read, chosen_by = read_examples(run.data, run.problems), read_examples([run.dev], run.problems)
     refuse_shared(chosen_by, read, "question")
     data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config, read)
     if not data or not dev:
@@ -210,7 +212,7 @@ def _asked(run: InlineRun, config: LoraConfig, data: Sequence[AttributionExample
             f"expected an answer shorter than max_tokens ({config.max_tokens}), which prompt and answer share; found "
             f"{run.new_tokens}. Lower new_tokens, or raise max_tokens."
         )
-    read = [example for example in read_examples([run.ask]) if example.question]
+    read = [example for example in read_examples([run.ask], run.problems) if example.question]
     if not read:
         raise InputError(f"expected examples with questions in {run.ask}; found none. Add their questions.")
     refuse_shared(read, data, "question", "questions to ask")

@@ -15,7 +15,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from vericite.attribution.decoder import (
 )
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.lab.assess.checkpoint import CARD as COMPLETENESS
 from vericite.lab.assess.checkpoint import CompletenessCard, decoder_ids
 from vericite.lab.assess.completeness import AnswerSentence, asked_hash
@@ -102,6 +102,7 @@ class DecoderRun:
         data: Examples of each stage, such as made data first and data of your own domain second.
         dev: Development examples; they may not be among the others.
         k: Number of labels: the maximum number of sources.
+        problems: Records of data sets that cannot be used are added here.
     """
 
     base: str
@@ -109,6 +110,7 @@ class DecoderRun:
     dev: Path
     out: Path
     k: int = SOURCES
+    problems: Problems = field(default_factory=Problems)
 
 
 def train_decoder(run: DecoderRun, config: LoraConfig, report: Callable[[int, float], None]) -> HeadFigures:
@@ -119,8 +121,8 @@ def train_decoder(run: DecoderRun, config: LoraConfig, report: Callable[[int, fl
             another run.
         ModelError: The base does not exist, or is not safe to load.
     """
-    stages = [read_examples(paths) for paths in run.data if paths]
-    dev = read_examples([run.dev])
+    stages = [read_examples(paths, run.problems) for paths in run.data if paths]
+    dev = read_examples([run.dev], run.problems)
     refuse_shared(dev, [example for examples in stages for example in examples])
     files = [[file_hash(path) for path in paths] for paths in (*run.data, (run.dev,))]
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, "k": run.k}

@@ -26,13 +26,13 @@ from vericite.datasets.entry import Entry
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, RecordError
-from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
+from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line, source_of
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, read_prompt
 from vericite.llm.verbatim import VerbatimPrompt, expect_slots
 from vericite.models.contracts import ENTAILS, Judge, Pair
-from vericite.records import Document, Record
+from vericite.records import Record
 from vericite.text.citations import parse_answer
 from vericite.verify.judging import ask
 
@@ -128,13 +128,9 @@ def _short(entry: Entry) -> MadeFrom | None:
     assert question is not None
     exact = [words[0] for words in question.gold_exact if words]
     answer = ", ".join(exact) or (question.gold_ideal[0] if question.gold_ideal else "")
-    sources = tuple(_source(document) for document in entry.documents)
+    sources = tuple(source_of(document) for document in entry.documents)
     gold = tuple(place for place, source in enumerate(sources) if source.id in question.gold_documents)
     return MadeFrom(question.id, question.text, answer, sources, gold) if answer and gold else None
-
-
-def _source(document: Document) -> ExampleSource:
-    return ExampleSource(id=document.id, title=document.title, text=document.text or document.title)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +20,7 @@ from vericite.attribution.features import FEATURES, FeatureMaker
 from vericite.attribution.learned import HEAD, Head, Member, chosen, logits_of, standardized
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
-from vericite.errors import InputError
+from vericite.errors import InputError, Problems
 from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
 from vericite.models.embedder import Embedder
@@ -363,6 +363,7 @@ class HeadRun:
         dev: Development examples; they may not be among the others.
         out: The folder.
         name: Name of the head.
+        problems: Records of data sets that cannot be used are added here.
     """
 
     data: tuple[Path, ...]
@@ -370,6 +371,7 @@ class HeadRun:
     out: Path
     then: tuple[Path, ...] = ()
     name: str = "set-head"
+    problems: Problems = field(default_factory=Problems)
 
 
 def train_head(run: HeadRun, config: HeadConfig, report: Callable[[int], None] = lambda _: None) -> Head:
@@ -379,7 +381,7 @@ def train_head(run: HeadRun, config: HeadConfig, report: Callable[[int], None] =
         InputError: The data cannot be read, development examples are also trained on, or OUT belongs to another run.
     """
     files = {"data": run.data, "then": run.then, "dev": (run.dev,)}
-    read = {name: read_examples(paths) if paths else [] for name, paths in files.items()}
+    read = {name: read_examples(paths, run.problems) if paths else [] for name, paths in files.items()}
     refuse_shared(read["dev"], [*read["data"], *read["then"]])
     maker = FeatureMaker(BundledJudge(), Embedder.shared())
     hashes = {name: [file_hash(path) for path in paths] for name, paths in files.items()}
