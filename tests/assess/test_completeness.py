@@ -27,18 +27,15 @@ from vericite.lab.assess.completeness import (
     train_classifier,
 )
 from vericite.lab.assess.tables import (
-    AskedCitation,
-    JudgedCitations,
     SystemAnswer,
     compared_sentences,
-    judged_rows,
     label_sentences,
     sentence_rankings,
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.llm.verbatim import read_any
-from vericite.models import Embedder, Pair
+from vericite.models import Embedder
 from vericite.text.citations import parse_answer
 
 metrics = pytest.importorskip("sklearn.metrics", reason="the extra [assess] is not installed")
@@ -161,25 +158,6 @@ def test_agreement_with_human_labels_agrees_with_scikit_learn(pairs):
         assert rows[name].value == pytest.approx(value)
     failed = sum(label is None for _, label in pairs)
     assert remarks == ([f"{failed} of {len(pairs)} sentences without a label: silence"] if failed else [])
-
-
-WORDS = ("supports", "contradicts", "neutral")
-
-
-@settings(max_examples=25)
-@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=12))
-def test_citation_scores_of_a_judge_agree_with_scikit_learn(pairs):
-    said, found = zip(*pairs, strict=True)
-    judged = JudgedCitations([AskedCitation(Pair("p", "c"), it, "q", "s", ("q", "s", 0)) for it in said], found)
-    rows = {row.row: row.estimate.value for row in judged_rows([], judged, Bootstrap(draws=100))}
-    options = {"labels": ["supports"], "average": "macro", "zero_division": np.nan}
-    p, r, f1, _ = metrics.precision_recall_fscore_support(said, found, **options)
-    for name, value in (("P", p), ("R", r), ("F1", f1 if "supports" in said else np.nan)):
-        own = rows[f"{name}, supporting"]
-        assert np.isnan(value) if own is None else own == pytest.approx(value), name
-    given_labels = sorted(set(said))
-    macro = metrics.f1_score(said, found, labels=given_labels, average="macro", zero_division=0)
-    assert rows["macro-F1, ternary"] == pytest.approx(macro)
 
 
 def test_rankings_by_model_and_human_labels_are_correlated():

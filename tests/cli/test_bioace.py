@@ -34,7 +34,7 @@ def test_medaesqa_and_nuggets_fill_every_table_but_the_judged_one(run_cli):
     assert found["citations by labels", "contradiction", "M3"]["value"] == pytest.approx(2 / 3)
     tau = found["rankings (A1)", "Kendall's tau-b, nugget recall with recall (R+B)", None]
     assert tau["value"] > 0
-    assert "--documents" in found["citations by a judge (tables 4, A6)", "P, R, F1", None]["needs"]
+    assert "--documents" in found["citations by document (tables 4, A6)", "P, R, F1", None]["needs"]
     assert "fitted to the scored answers" in printed.err
 
 
@@ -44,10 +44,35 @@ def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
     lines = [{"id": pmid, "pmid": pmid, "sections": [{"text": text}]} for pmid, text in texts.items()]
     documents.write_text("\n".join(map(json.dumps, lines)))
     printed = run_cli(*COMMAND, "--documents", str(documents), "--set", "judge=lexical", "--json")
-    table = "citations by a judge (tables 4, A6)"
     found = rows(printed)
-    assert (table, "P, R, F1", None) not in found
-    assert 0 <= found[table, "R, supporting", None]["value"] <= 1
+    for table in (
+        "citations by document (tables 4, A6)",
+        "citations by the most similar sentence (tables 5, A3)",
+        "citations by lists of nuggets (table A5)",
+    ):
+        assert (table, "P, R, F1", None) not in found
+        assert 0 <= found[table, "R, supporting", None]["value"] <= 1
+        assert found[table, "R, supporting", None]["by"] == "lexical"
+
+
+def test_without_gold_nuggets_the_other_tables_are_made(run_cli):
+    found = rows(run_cli(*COMMAND[:3], "--json"))
+    assert "--gold" in found["nuggets (table 1)", "precision, recall, F1", None]["needs"]
+    assert found["citations by labels", "support", "M1"]["value"] == 0.75
+
+
+def test_embedders_are_compared_with_the_clusters_of_a_file(run_cli, tmp_path):
+    clusters = tmp_path / "clusters.json"
+    of = {"0": [{"answer_sentence_id": f"M{system}-1"} for system in (1, 2, 4)], "1": [{"answer_sentence_id": "M1-2"}]}
+    clusters.write_text(json.dumps({"iron": {"required_and_borderline_answer_sentences_cluster": of}}))
+    printed = run_cli(*COMMAND, "--set", "embedder=bundled", "--set", f"clusters=SimCSE={clusters}", "--json")
+    row = rows(printed)["rankings (A1)", "Spearman's rho, nugget recall with recall (R+B) by SimCSE", None]
+    assert (row["n"], row["by"]) == (4, "bundled") and row["value"] > 0
+    clusters.write_text("[]")
+    refused = run_cli(*COMMAND, "--set", f"clusters={clusters}")
+    assert refused.code == 2 and "expected clusters" in refused.err.replace("\n", " ")
+    both = run_cli(*COMMAND, "--set", "embedder=bundled,hf:x", "--set", "save_mixture=m.json")
+    assert both.code == 2 and "one embedder" in both.err.replace("\n", " ")
 
 
 def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):
@@ -198,7 +223,7 @@ def test_labels_of_an_answer_without_sentences_are_left_out():
 def test_tables_that_other_commands_fill_are_named(run_cli):
     printed = run_cli(*COMMAND)
     assert all(name in printed.out for name in ("table 3", "tables 5, A3", "table A5"))
-    assert "bioace-maxsim" in printed.out and "train-correctness" in printed.out
+    assert "train-correctness" in printed.out
 
 
 def test_without_a_model_nobody_is_asked_for_labels(run_cli):

@@ -74,6 +74,24 @@ def test_biogen_has_the_split_of_bioace(tmp_path: Path):
     assert [part[0].id for part in parts] == ["116", "156", "161"]
 
 
+@pytest.mark.parametrize("form", ["topics", "halves", "lines", "reversed", "with other files"])
+def test_biogens_parts_are_the_same_in_any_form_of_its_folder(tmp_path: Path, form: str):
+    topics = samples.TOPICS["topics"]
+    files: dict[str, object] = {
+        "topics": {"t.json": samples.TOPICS},
+        "halves": {"b.json": topics[::2], "a.json": topics[1::2]},
+        "lines": {"t.jsonl": "".join(json.dumps(topic) + "\n" for topic in topics)},
+        "reversed": {"t.json": topics[::-1]},
+        "with other files": {"a.json": topics[::2], "t.json": samples.TOPICS},
+    }[form]
+    for name, content in {**files, "qrels.json": {str(topic["id"]): {"1": 5} for topic in topics}}.items():
+        samples.write(tmp_path, name, content)
+    for part, ids in {"test": range(116, 156), "validation": range(156, 161), "training": range(161, 181)}.items():
+        found = source("biogen2024", tmp_path, part)
+        assert sorted(question.id for question in found.questions(Problems())) == list(map(str, ids))
+        assert sorted(found.gold(Problems())) == list(map(str, ids))
+
+
 @pytest.mark.parametrize("text", ['{"116": {"1": 5, "2": 2, "3": 0}}', "116 0 1 5\n116 0 2 2\n116 0 3 0\n"])
 def test_biogen_judgements_are_gold_with_grades(tmp_path: Path, text: str):
     gold = source("biogen2025", samples.write(tmp_path, "qrels", text)).gold(Problems())
@@ -112,6 +130,7 @@ def test_medaesqa_gives_answers_and_a_label_for_each_citation(tmp_path: Path):
         ("101", "supports"),
         ("102", "irrelevant"),
     ]
+    assert [label.evidence for label in labels.citations or ()] == [("x",), ()]
     assert labels.sentences == ("required", None)
 
 

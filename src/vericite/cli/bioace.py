@@ -33,13 +33,13 @@ def root() -> None:
 def score(
     systems: SystemsArgument,
     gold: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help='Gold nuggets: JSON {"topic": ["nugget", ...]}, lines of gold with "nuggets", or a data set, as in '
             "kqa:FILE.",
             metavar="FILE",
         ),
-    ],
+    ] = None,
     documents: DocumentsOption = None,
     llm: Annotated[
         str | None,
@@ -53,52 +53,31 @@ def score(
     from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment, write_records
     from vericite.disk.fitted import write_fitted
-    from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
-    from vericite.lab.assess.bioace import AssessSettings, Choices, answered, assess, read_gold_nuggets
-    from vericite.lab.assess.checkpoint import labeller_of
-    from vericite.lab.assess.completeness import PROMPT as OUR_COMPLETENESS
-    from vericite.lab.assess.mixture import read_mixture
-    from vericite.lab.assess.nuggets import PROMPT as OUR_NUGGETS
+    from vericite.lab.assess.bioace import AssessSettings, answered, assess, choose, read_gold_nuggets
+    from vericite.lab.assess.citations import labelled_cases, write_pairs
     from vericite.lab.assess.nuggets import load_nugget_embedder
-    from vericite.llm import LLM
-    from vericite.llm.verbatim import read_any
-    from vericite.models import Embedder
-    from vericite.verify.judges.registry import load_judge
 
     settings = settings_from(AssessSettings, assigned)
-    if settings.tune is not None and settings.threshold is not None:
-        raise InputError("expected tune or threshold; found both. Set one of them.")
-    if settings.nugget_prompt is not None and llm is None:
-        raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
-    if settings.completeness_prompt is not None and settings.completeness != "llm":
-        raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
-    nugget_prompt, labels_prompt = path_of(settings.nugget_prompt), path_of(settings.completeness_prompt)
-    mixture, save_mixture = path_of(settings.mixture), path_of(settings.save_mixture)
+    settings.refuse_misuse(llm)
+    mixture, pairs = path_of(settings.save_mixture), path_of(settings.write_pairs)
+    fit = [Path(settings.fit)] if settings.fit else []
     problems = Problems()
     with reported(problems):
         places, names = named_places(systems)
-        read = read_systems(places, problems, None, {}, read_library(documents, problems), names, whole=True)
-        refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="save_mixture")
-        refuse_same(out, *read.paths, gold, documents, mixture)
-        refuse_unwritable(save_mixture, "save_mixture")
-        refuse_unwritable(out)
-        model = None if llm is None else LLM(llm)
-        asked = OUR_COMPLETENESS if labels_prompt is None else read_any(labels_prompt)
-        judge, completeness = settings.judge, settings.completeness
-        chosen = Choices(
-            settings.align,
-            settings.threshold,
-            None if mixture is None else read_mixture(mixture),
-            model,
-            OUR_NUGGETS if nugget_prompt is None else read_any(nugget_prompt),
-            None if judge is None else load_judge(judge),
-            None if completeness is None else labeller_of(completeness, model, Embedder.shared(), asked),
-            settings.tune,
-            settings.bootstrap,
-        )
-        compared = load_nugget_embedder(settings.embedder)
-        found = assess(answered(read.systems, problems), read_gold_nuggets(gold, problems), compared, chosen)
+        library = read_library(documents, problems)
+        read = read_systems(places, problems, None, {}, library, names, whole=True)
+        for path, what in ((mixture, "save_mixture"), (pairs, "write_pairs"), (out, "--out")):
+            refuse_same(path, *read.paths, *([gold] if gold else []), documents, path_of(settings.mixture), what=what)
+            refuse_unwritable(path, what)
+        others = read_systems(fit, problems, documents=library, whole=True).systems if fit else ()
+        answers = answered(read.systems, problems)
+        embedders = {name: load_nugget_embedder(name) for name in settings.embedder}
+        chosen = choose(settings, llm, answered(others, problems), next(iter(embedders.values())))
+        if pairs is not None and chosen.judges is not None:
+            remark(f"{write_pairs(labelled_cases(answers), chosen.judges.maker, pairs):,} pairs written to {pairs}")
+        topics = {} if gold is None else read_gold_nuggets(gold, problems)
+        found = assess(answers, topics, embedders, chosen)
         records = [row.record for row in found.rows]
         if out is not None:
             write_records(records, out)
@@ -108,8 +87,8 @@ def score(
             show_assessment(found.rows)
         for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
             remark(line)
-        if save_mixture is not None and found.mixture is not None:
-            write_fitted(found.mixture, save_mixture)
+        if mixture is not None and found.mixture is not None:
+            write_fitted(found.mixture, mixture)
 
 
 @bioace.command("train-completeness")

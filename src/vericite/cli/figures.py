@@ -175,15 +175,16 @@ def show_assessment(rows: Sequence[FigureRow]) -> None:
         within = list(listed)
         say(f"\n{name}")
         shown = [
-            [row.row, row.system or "all", _value(row.estimate), _interval(row.estimate), str(row.estimate.n)]
+            [row.row, row.system or "all", row.by or "", _value(found), _interval(found), str(found.n)]
             for row in within
-            if row.estimate is not None
+            for found in [row.estimate]
+            if found is not None
         ]
         if shown:
-            _show_table(["row", "system", "value", _HEAD, "n"], shown, ["row", "system"])
+            _show_table(["row", "system", "by", "value", _HEAD, "n"], shown, ["row", "system", "by"])
         for row in within:
             if row.needs:
-                say(f"  {row.row}: needs {row.needs}")
+                say(f"  {row.row}{f' ({row.by})' if row.by else ''}: needs {row.needs}")
 
 
 def print_records(records: Sequence[Mapping[str, object]]) -> None:

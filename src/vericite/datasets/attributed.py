@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -71,12 +72,14 @@ class AssessedSentence:
         cited: Assessment of each cited PMID. None: not assessed, or no such article.
         invalid: PMIDs that the assessors call invalid.
         relevance: Whether the answer needs the sentence.
+        evidence: The spans of each PMID's abstract that the assessors marked for this assessment.
     """
 
     text: str
     cited: Mapping[str, CitationLabel | None]
     invalid: frozenset[str]
     relevance: SentenceLabel | None
+    evidence: Mapping[str, tuple[str, ...]]
 
 
 _RELATIONS: Mapping[str, CitationLabel | Literal["invalid"]] = {
@@ -110,6 +113,7 @@ def assessed_sentences(answer: Row) -> list[AssessedSentence]:
 def _assessed_sentence(row: Row) -> AssessedSentence:
     # A PMID that is labelled twice in a sentence keeps the stronger label.
     cited: dict[str, CitationLabel | None] = {}
+    spans: dict[tuple[str, CitationLabel | None], list[str]] = defaultdict(list)
     invalid: set[str] = set()
     for assessment in row.rows("citation_assessment"):
         pmid = assessment.optional_text("cited_pmid")
@@ -123,8 +127,11 @@ def _assessed_sentence(row: Row) -> AssessedSentence:
         before = cited.setdefault(pmid, label)
         if label and (before is None or _RANK[label] > _RANK[before]):
             cited[pmid] = label
+        if span := assessment.optional_text("evidence_support"):
+            spans[pmid, label].append(span)
+    evidence = {pmid: tuple(spans[pmid, label]) for pmid, label in cited.items()}
     word = row.optional_text("answer_sentence_relevance", "sentence_relevance").casefold()
-    return AssessedSentence(row.text("answer_sentence"), cited, frozenset(invalid), _RELEVANCE.get(word))
+    return AssessedSentence(row.text("answer_sentence"), cited, frozenset(invalid), _RELEVANCE.get(word), evidence)
 
 
 def _assessed(question: Row, system: str, answer: Row) -> Entry:
@@ -136,7 +143,7 @@ def _assessed(question: Row, system: str, answer: Row) -> Entry:
         for sentence in sentences
     ]
     judged = [
-        CitationJudgement(sentence=number, document=pmid, label=label)
+        CitationJudgement(sentence=number, document=pmid, label=label, evidence=sentence.evidence[pmid])
         for number, sentence in enumerate(sentences)
         for pmid, label in sentence.cited.items()
         if label
@@ -508,7 +515,7 @@ SETS = (
         "40 questions of TREC BioGen 2024, each with 30 answers with assessed citations; without the abstracts",
         ("questions", "answers", "labels"),
         '{"question_id", "question"?, "machine_generated_answers": {"M1": {"answer_sentences": [{"answer_sentence", '
-        '"citation_assessment": [{"cited_pmid", "evidence_relation"}]}]}}}',
+        '"citation_assessment": [{"cited_pmid", "evidence_relation", "evidence_support"?}]}]}}}',
         "https://osf.io/ydbzq and https://huggingface.co/datasets/deepak8452/MedAESQA",
         "CC0 1.0",
         _medaesqa,

@@ -179,23 +179,41 @@ def _pubmedqa_entry(row: Row, pmid: str) -> Entry:
     return Entry(question, Gold.of(question), documents=(document,) if sections else ())
 
 
-_SPLITS = {"test": slice(0, 40), "validation": slice(40, 45), "training": slice(45, 65)}
-"""BioACE's split of the 65 topics of 2024, in file order."""
+_SPLITS = {"test": range(40), "validation": range(40, 45), "training": range(45, 65)}
+"""BioACE's split of the 65 topics of 2024: by their order in the track's file."""
+
+_FIRST_TOPIC = 116
+"""Id of the first topic of 2024; the others follow it one by one."""
 
 
 def _biogen(reading: Reading) -> Iterator[Entry | RecordError]:
     """Topics or judgements. Judgements are JSON by topic and PMID, or lines in TREC's format."""
-    text = read_text(reading.path)
+    for place, entry in enumerate(_biogen_entries(reading.path)):
+        if isinstance(entry, RecordError) or not reading.part or _is_in_part(entry, place, reading.part):
+            yield entry
+
+
+def _is_in_part(entry: Entry, place: int, part: str) -> bool:
+    """Whether a topic is in a part: by its id, so that the files of a folder may hold topics in any order.
+
+    A topic with another id is counted by its place in the file.
+    """
+    id = entry.gold.id if entry.gold is not None else ""
+    number = int(id) - _FIRST_TOPIC if id.isdecimal() and len(id) < 9 else -1
+    return (number if number in range(65) else place) in _SPLITS[part]
+
+
+def _biogen_entries(path: Path) -> Iterator[Entry | RecordError]:
+    text = read_text(path)
     if not text.lstrip().startswith(("{", "[")):
-        yield from _qrels(reading.path, text)
+        yield from _qrels(path, text)
         return
-    rows = list(read_rows(reading.path, ("topics", "queries")))
+    rows = list(read_rows(path, ("topics", "queries")))
     first = next((row for row in rows if isinstance(row, Row)), None)
     if first is not None and _is_graded(first):
         yield from _graded(first)
         return
-    known = rows[_SPLITS[reading.part]] if reading.part else rows
-    for row in known:
+    for row in rows:
         yield from [row] if isinstance(row, RecordError) else from_row(row, _topic)
 
 

@@ -109,12 +109,14 @@ def _as_assessors_say(label: object) -> object:
 class CitationJudgement(Record):
     """An assessor's label of one citation: a sentence of the answer (from 0) and a document.
 
-    The labels of verdicts, ``supported`` and ``contradicted``, are accepted too.
+    The labels of verdicts, ``supported`` and ``contradicted``, are accepted too. ``evidence`` has the spans of the
+    document that the assessor marked.
     """
 
     sentence: int = Field(ge=0)
     document: str
     label: Annotated[CitationLabel, BeforeValidator(_as_assessors_say)]
+    evidence: tuple[str, ...] = ()
 
 
 class NuggetMatch(Record):

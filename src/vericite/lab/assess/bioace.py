@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -16,38 +16,50 @@ from pydantic import Field
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.evaluate.settings import Draws
 from vericite.evaluate.systems import SYSTEM_ID, read_gold
 from vericite.formats.tracks import is_bank
+from vericite.lab.assess.checkpoint import labeller_of
+from vericite.lab.assess.citations import CitationJudges, PairMaker, citation_rows, labelled_cases, named_judge
+from vericite.lab.assess.completeness import PROMPT as LABELS_PROMPT
 from vericite.lab.assess.completeness import Labeller
-from vericite.lab.assess.mixture import LEAST, StoredMixture, fit_mixture
-from vericite.lab.assess.nuggets import PROMPT, Way, make_nuggets, score_nuggets, similarities, tune_threshold
+from vericite.lab.assess.mixture import LEAST, StoredMixture, fit_mixture, read_mixture
+from vericite.lab.assess.nuggets import (
+    PROMPT,
+    MadeNuggets,
+    Way,
+    make_nuggets,
+    score_nuggets,
+    similarities,
+    tune_threshold,
+)
+from vericite.lab.assess.recall import (
+    Clusters,
+    Recalls,
+    cluster_recall,
+    read_clusters,
+    recall_by,
+    recall_rankings,
+)
 from vericite.lab.assess.tables import (
-    RELEVANT,
     FigureRow,
     SystemAnswer,
-    citation_rankings,
     citation_tables,
     compared_sentences,
-    judge_citations,
     label_sentences,
-    ranked,
     sentence_rankings,
     sentence_table,
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
-from vericite.llm.verbatim import VerbatimPrompt
-from vericite.models.contracts import Embeds, Judge
+from vericite.llm.verbatim import VerbatimPrompt, read_any
+from vericite.models import Embedder
+from vericite.models.contracts import Embeds
 from vericite.records import Gold
 
 Floats = NDArray[np.float64]
-
-CUT = 0.3
-"""Maximum cosine distance between merged clusters of sentences (average linkage)."""
 
 _NO_LABELS = "no labels, because the answer has no sentences"
 _LEFT_OUT = "They are left out: label the current answer"
@@ -166,10 +178,11 @@ class AssessSettings(Draws):
         description="Number of Optuna trials that tune the threshold on these answers. The result has the highest F1 "
         "on the Pareto front of F1, similarity and number of pairs.",
     )
-    embedder: str = Field(
-        default="bundled",
-        description="Embedder that compares nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, last, "
-        "pooler; default for SimCSE: pooler).",
+    embedder: tuple[str, ...] = Field(
+        default=("bundled",),
+        min_length=1,
+        description="Embedders that compare nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, last, "
+        "pooler; default for SimCSE: pooler). The first one also finds the most similar sentence of a document.",
     )
     mixture: str | None = Field(
         default=None, description="File of a mixture from save_mixture. Default: fit one to these answers."
@@ -186,9 +199,47 @@ class AssessSettings(Draws):
     completeness_prompt: str | None = Field(
         default=None, description="File (.toml) with a prompt for labelling sentences, instead of the bundled one."
     )
-    judge: str | None = Field(
-        default=None, description="Judge of citations; `vericite judges` lists them. Default: citations are not judged."
+    judge: tuple[str, ...] = Field(
+        default=(),
+        description="Judges of citations: names (`vericite judges`), or NAME=FILE with scores of the pairs that "
+        "write_pairs wrote. Default: citations are not judged.",
     )
+    nugget_judge: tuple[str, ...] = Field(
+        default=(), description="Judges of lists of nuggets, such as llm-nuggets:MODEL. Default: those of judge."
+    )
+    fit: str | None = Field(
+        default=None,
+        description="Labelled answers to other questions, such as medaesqa:FILE, on which each judge's threshold is "
+        "fitted by F1. Their documents are among --documents.",
+    )
+    write_pairs: str | None = Field(
+        default=None, description="File to write what judges read to, as JSON lines, for a program that scores them."
+    )
+    punkt: bool = Field(
+        default=False, description="Whether NLTK's Punkt splits documents into sentences, as in the paper."
+    )
+    clusters: tuple[str, ...] = Field(
+        default=(),
+        description="Clusters of sentences for recall (R+B), as NAME=FILE, in MedAESQA's format. Default: clusters by "
+        "the first embedder.",
+    )
+
+    def refuse_misuse(self, llm: str | None) -> None:
+        """Refuse settings that exclude each other, or that need a language model.
+
+        Raises:
+            InputError: There are such settings.
+        """
+        if self.tune is not None and self.threshold is not None:
+            raise InputError("expected tune or threshold; found both. Set one of them.")
+        if len(self.embedder) > 1 and (self.mixture or self.save_mixture):
+            raise InputError(
+                f"expected one embedder with mixture or save_mixture; found {len(self.embedder)}. Set one of them."
+            )
+        if self.nugget_prompt is not None and llm is None:
+            raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
+        if self.completeness_prompt is not None and self.completeness != "llm":
+            raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
 
 
 @dataclass(frozen=True)
@@ -201,7 +252,8 @@ class Choices:
         mixture: A fitted mixture. Default: fit one to the scored answers, with a remark.
         llm: The language model that extracts nuggets. Default: atomic statements, offline.
         prompt: The prompt for nuggets.
-        judge: The judge of citations to documents with known texts. Default: citations are not judged.
+        judges: The judges of citations, and what they read. Default: citations are not judged.
+        clusters: Clusters of sentences by name, for recall (R+B). Default: clusters by the embedder.
         labeller: Labels how necessary each sentence is. Default: sentences are not labelled.
         trials: Number of Optuna trials to tune the threshold on the scored answers, with a remark. Default: no tuning.
         bootstrap: Settings of the intervals.
@@ -212,17 +264,72 @@ class Choices:
     mixture: StoredMixture | None = None
     llm: LLM | None = None
     prompt: Prompt | VerbatimPrompt = PROMPT
-    judge: Judge | None = None
+    judges: CitationJudges | None = None
+    clusters: Mapping[str, Clusters] = field(default_factory=dict[str, "Clusters"])
     labeller: Labeller | None = None
     trials: int | None = None
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
 
+def choose(settings: AssessSettings, llm: str | None, fit: Sequence[SystemAnswer], embedder: Embeds) -> Choices:
+    """Load the models and files that the settings name.
+
+    Args:
+        settings: The settings.
+        llm: The name of the language model that extracts nuggets and labels sentences.
+        fit: Labelled answers to other questions.
+        embedder: Finds the most similar sentence of a document.
+
+    Raises:
+        InputError: A file cannot be used.
+        UnknownNameError: A judge does not exist.
+    """
+    model = None if llm is None else LLM(llm)
+    nuggets = PROMPT if settings.nugget_prompt is None else read_any(Path(settings.nugget_prompt))
+    asked = LABELS_PROMPT if settings.completeness_prompt is None else read_any(Path(settings.completeness_prompt))
+    judges = dict(map(named_judge, settings.judge))
+    of_nuggets = dict(map(named_judge, settings.nugget_judge)) or judges
+    maker = PairMaker(embedder, model, nuggets, settings.punkt)
+    labels = settings.completeness
+    return Choices(
+        settings.align,
+        settings.threshold,
+        None if settings.mixture is None else read_mixture(Path(settings.mixture)),
+        model,
+        nuggets,
+        CitationJudges(judges, of_nuggets, maker, labelled_cases(fit)),
+        {name: read_clusters(path) for name, path in _named_paths(settings.clusters).items()},
+        None if labels is None else labeller_of(labels, model, Embedder.shared(), asked),
+        settings.tune,
+        settings.bootstrap,
+    )
+
+
+def _named_paths(texts: Sequence[str]) -> dict[str, Path]:
+    """Read texts such as ``NAME=FILE``; without a name, a file is called by its stem."""
+    named = [text.rpartition("=") for text in texts]
+    return {name or Path(path).stem: Path(path) for name, _, path in named}
+
+
 def assess(
-    answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
+    answers: Sequence[SystemAnswer],
+    gold: Mapping[str, Sequence[str]],
+    embedders: Mapping[str, Embeds],
+    chosen: Choices,
 ) -> Assessed:
-    """Compute all tables."""
-    recalls, rows, mixture, remarks = _nuggets(answers, gold, embedder, chosen)
+    """Compute all tables. The first embedder also clusters sentences and finds the most similar ones."""
+    remarks: list[str] = []
+    rows: list[FigureRow] = []
+    rankings: list[FigureRow] = []
+    made = _extracted(answers, gold, chosen, remarks)
+    human = {f"recall (R+B) by {name}": recall_by(clusters, answers) for name, clusters in chosen.clusters.items()}
+    human = human or {"recall (R+B)": cluster_recall(answers, next(iter(embedders.values())))}
+    mixture = None
+    for name, embedder in embedders.items():
+        recalls, own, mixture = _nuggets(made, gold, name, embedder, chosen, remarks)
+        rows += own
+        for of, recall in human.items():
+            rankings += recall_rankings(recalls, recall, of, chosen.bootstrap, name)
     by_people = {
         (answer.question, answer.system): answer.item.labels.sentences
         for answer in answers
@@ -231,63 +338,55 @@ def assess(
     rows += sentence_table(by_people, chosen.bootstrap)
     by_model = label_sentences(answers, chosen.labeller, remarks)
     rows += compared_sentences(by_model, by_people, chosen.bootstrap)
-    by_judge = judge_citations(answers, chosen.judge)
-    rows += citation_tables(answers, by_judge, chosen.bootstrap)
-    rows += ELSEWHERE
-    rows += _rankings(answers, recalls, embedder, chosen.bootstrap)
-    rows += sentence_rankings(by_model, by_people, chosen.bootstrap)
-    rows += citation_rankings(by_judge, chosen.bootstrap)
+    rows += citation_tables(answers, chosen.bootstrap)
+    judged, by_judges = citation_rows(answers, chosen.judges, chosen.bootstrap, remarks)
+    rows += [*judged, ELSEWHERE, *rankings, *sentence_rankings(by_model, by_people, chosen.bootstrap), *by_judges]
     return Assessed(tuple(rows), mixture, tuple(remarks))
 
 
-ELSEWHERE = (
-    FigureRow(
-        "citations by the most similar sentence (tables 5, A3)",
-        "F1 of each label, kappa",
-        needs="separate verdicts: check --protocol bioace-maxsim --out VERDICTS, then agree LABELS VERDICTS",
-    ),
-    FigureRow(
-        "citations by nuggets (table A5)",
-        "F1 of each label, kappa",
-        needs="separate verdicts: check --protocol bioace-nuggets --out VERDICTS, then agree LABELS VERDICTS",
-    ),
-    FigureRow(
-        "correctness (table 3)",
-        "P, R, F1, AUC",
-        needs="labelled windows, which answers do not have: bioace train-correctness (docs/bioace.md)",
-    ),
+ELSEWHERE = FigureRow(
+    "correctness (table 3)",
+    "P, R, F1, AUC",
+    needs="labelled windows, which answers do not have: bioace train-correctness (docs/bioace.md)",
 )
-"""Tables of the paper that other commands compute."""
+"""A table of the paper that another command computes."""
 
 
-Recalls = dict[tuple[str, str], float]
-"""Recall by question and system."""
+def _extracted(
+    answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], chosen: Choices, remarks: list[str]
+) -> list[tuple[SystemAnswer, MadeNuggets]]:
+    """Return the answers to questions with gold nuggets, each with its own nuggets."""
+    known = [
+        (answer, answer.item.answer.text) for answer in answers if answer.item.answer and gold.get(answer.question)
+    ]
+    made = list(make_nuggets([text for _, text in known], chosen.llm, chosen.prompt))
+    failures = Counter(nuggets.failure for nuggets in made if nuggets.failure is not None)
+    remarks += [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
+    return [(answer, nuggets) for (answer, _), nuggets in zip(known, made, strict=True)]
 
 
 def _nuggets(
-    answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
-) -> tuple[Recalls, list[FigureRow], StoredMixture | None, list[str]]:
+    made: Sequence[tuple[SystemAnswer, MadeNuggets]],
+    gold: Mapping[str, Sequence[str]],
+    name: str,
+    embedder: Embeds,
+    chosen: Choices,
+    remarks: list[str],
+) -> tuple[Recalls, list[FigureRow], StoredMixture | None]:
     table = "nuggets (table 1)"
-    known = [answer for answer in answers if answer.item.answer is not None and gold.get(answer.question)]
-    if not known:
-        return {}, [FigureRow(table, "precision, recall, F1", needs="gold nuggets of the answers' questions")], None, []
-    texts = [answer.item.answer.text for answer in known if answer.item.answer is not None]
-    made = list(make_nuggets(texts, chosen.llm, chosen.prompt))
-    failures = Counter(nuggets.failure for nuggets in made if nuggets.failure is not None)
-    remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
-    matrices = [
-        similarities(embedder, nuggets.nuggets, gold[answer.question])
-        for answer, nuggets in zip(known, made, strict=True)
-    ]
+    if not made:
+        needs = "gold nuggets of the answers' questions (--gold)"
+        return {}, [FigureRow(table, "precision, recall, F1", needs=needs, by=name)], None
+    matrices = [similarities(embedder, nuggets.nuggets, gold[answer.question]) for answer, nuggets in made]
     # A failure is missing. It must not count like an answer without nuggets, whose F1 is 0.
-    succeeded = [matrix for nuggets, matrix in zip(made, matrices, strict=True) if nuggets.failure is None]
+    succeeded = [matrix for (_, nuggets), matrix in zip(made, matrices, strict=True) if nuggets.failure is None]
     mixture = _mixture(succeeded, embedder, chosen, remarks)
     if mixture is None:
         needs = f"{LEAST} different similarities to fit a mixture, or --set mixture=FILE"
-        return {}, [FigureRow(table, "precision, recall, F1", needs=needs)], None, remarks
+        return {}, [FigureRow(table, "precision, recall, F1", needs=needs, by=name)], None
     recalls: Recalls = {}
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for answer, nuggets, matrix in zip(known, made, matrices, strict=True):
+    for (answer, nuggets), matrix in zip(made, matrices, strict=True):
         if nuggets.failure is not None:
             counts[answer.system].append((np.nan, np.nan, np.nan))
             continue
@@ -298,9 +397,9 @@ def _nuggets(
     for system, listed in counts.items():
         aligned, own, of_gold = np.array(listed, dtype=np.float64).T
         shares = [aligned / np.where(own > 0, own, np.nan), aligned / of_gold, 2 * aligned / (own + of_gold)]
-        for name, values in zip(("precision", "recall", "F1"), shares, strict=True):
-            rows.append(FigureRow(table, name, system, chosen.bootstrap.means(values[:, None])[0]))
-    return recalls, rows, mixture, remarks
+        for share, values in zip(("precision", "recall", "F1"), shares, strict=True):
+            rows.append(FigureRow(table, share, system, chosen.bootstrap.means(values[:, None])[0], by=name))
+    return recalls, rows, mixture
 
 
 def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, remarks: list[str]) -> StoredMixture | None:
@@ -331,51 +430,3 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
             "per answer)"
         )
     return mixture
-
-
-def _rankings(
-    answers: Sequence[SystemAnswer], recalls: Mapping[tuple[str, str], float], embedder: Embeds, bootstrap: Bootstrap
-) -> list[FigureRow]:
-    table, name = "rankings (A1)", "nugget recall with recall (R+B)"
-    human = cluster_recall(answers, embedder)
-    systems = {system for _, system in human} & {system for _, system in recalls}
-    if len(systems) < 3:
-        needs = "at least three systems with gold nuggets and sentence labels (medaesqa:FILE, --gold NUGGETS)"
-        return [FigureRow(table, name, needs=needs)]
-    by_nuggets, by_people = (
-        {system: float(np.mean([value for (_, of), value in found.items() if of == system])) for system in systems}
-        for found in (recalls, human)
-    )
-    return ranked(table, name, by_nuggets, by_people, bootstrap)
-
-
-def cluster_recall(answers: Iterable[SystemAnswer], embedder: Embeds, cut: float = CUT) -> Recalls:
-    """Return for each system the share of clusters of a question's relevant sentences that it covers.
-
-    Relevant sentences are the required and borderline ones of all systems. They are clustered by cosine distance with
-    average linkage, up to a distance of ``cut``.
-    """
-    listed: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    judged: dict[str, set[str]] = defaultdict(set)
-    for answer in answers:
-        item = answer.item
-        if item.answer is None or item.labels is None or item.labels.sentences is None:
-            continue
-        judged[answer.question].add(answer.system)
-        for claim, label in zip(item.answer.claims, item.labels.sentences, strict=False):
-            if label in RELEVANT:
-                listed[answer.question].append((answer.system, claim.text))
-    found: Recalls = {}
-    for question, sentences in listed.items():
-        vectors = embedder.embed([text for _, text in sentences])
-        clusters = np.zeros(len(sentences), dtype=int)
-        if len(sentences) > 1:
-            clustering = eval_package("sklearn.cluster", "recall (R+B)").AgglomerativeClustering(
-                n_clusters=None, distance_threshold=cut, metric="cosine", linkage="average"
-            )
-            clusters = clustering.fit_predict(vectors)
-        total = len(set(clusters.tolist()))
-        for system in judged[question]:
-            own = {int(cluster) for (of, _), cluster in zip(sentences, clusters, strict=True) if of == system}
-            found[question, system] = len(own) / total
-    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,7 @@ from vericite.evaluate.agreement import FEWEST_SYSTEMS, Kendall, Spearman
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 from vericite.lab.assess.completeness import LABELS, AnswerSentence, Labeller
-from vericite.models.contracts import Judge, Pair
 from vericite.records import SentenceLabel
-from vericite.verify.judging import ask
 
 Floats = NDArray[np.float64]
 
@@ -31,19 +28,21 @@ _SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table: a figure, or what is needed to compute it or its interval."""
+    """A row of a table: a figure, or what is needed to compute it or its interval; ``by`` names the judge or model."""
 
     table: str
     row: str
     system: str | None = None
     estimate: Estimate | None = None
     needs: str | None = None
+    by: str | None = None
 
     @property
     def record(self) -> dict[str, object]:
         """JSON-ready dict."""
         figures = {} if self.estimate is None else asdict(self.estimate)
-        return {"table": self.table, "row": self.row, "system": self.system, **figures, "needs": self.needs}
+        named = {"table": self.table, "row": self.row, "system": self.system, "by": self.by}
+        return {**named, **figures, "needs": self.needs}
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, boot
                 per_question[question][said, found or "none"] += 1
     if not per_question:
         return [*rows, FigureRow(compared, ", ".join(names), needs='"sentences" labels of the answers')]
-    sums = np.array([[_sums(counts, LABELS)] for counts in per_question.values()], dtype=np.float64)
+    sums = np.array([[sums_of(counts, LABELS)] for counts in per_question.values()], dtype=np.float64)
     for index, name in enumerate(names):
 
         def figure(drawn: Floats, index: int = index) -> Floats:
@@ -178,34 +177,34 @@ def _means(shares: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def ranked(
-    table: str, name: str, automatic: Mapping[str, float], human: Mapping[str, float], bootstrap: Bootstrap
+    table: str,
+    name: str,
+    automatic: Mapping[str, float],
+    human: Mapping[str, float],
+    bootstrap: Bootstrap,
+    by: str | None = None,
 ) -> list[FigureRow]:
     """Return Spearman and Kendall correlations of two rankings, or what is needed if there are too few systems."""
     systems = sorted(automatic.keys() & human.keys())
     if len(systems) < 3:
-        return [FigureRow(table, name, needs=f"at least three systems in both rankings; found {len(systems)}")]
+        return [FigureRow(table, name, needs=f"at least three systems in both rankings; found {len(systems)}", by=by)]
     one, other = ({system: scores[system] for system in systems} for scores in (automatic, human))
     needs = None
     if len(systems) < FEWEST_SYSTEMS:
         needs = f"at least {FEWEST_SYSTEMS} systems for an interval; found {len(systems)}"
     return [
-        FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate, needs)
+        FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate, needs, by)
         for measure in (Spearman(), Kendall())
     ]
 
 
-def citation_tables(
-    answers: Sequence[SystemAnswer], by_judge: JudgedCitations | None, bootstrap: Bootstrap
-) -> list[FigureRow]:
-    """Return coverage, support and contradiction by human labels, and a judge's agreement with them."""
+def citation_tables(answers: Sequence[SystemAnswer], bootstrap: Bootstrap) -> list[FigureRow]:
+    """Return coverage, support and contradiction of each system's citations by human labels."""
     table = "citations by labels"
     labelled = [entry for entry in answers if entry.item.labels is not None and entry.item.labels.citations]
     if not labelled:
         needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
-        return [
-            FigureRow(table, "coverage, support, contradiction", needs=needs),
-            FigureRow("citations by a judge (tables 4, A6)", "P, R, F1", needs=needs),
-        ]
+        return [FigureRow(table, "coverage, support, contradiction", needs=needs)]
     parts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for entry in labelled:
         assert entry.item.labels is not None
@@ -216,130 +215,13 @@ def citation_tables(
         for name, label in (("support", "supports"), ("contradiction", "contradicts")):
             count = sum(citation.label == label for citation in citations)
             parts[entry.system, name].append((count, len(citations)))
-    rows = [
+    return [
         FigureRow(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
         for (system, name), sums in parts.items()
     ]
-    return rows + judged_rows(labelled, by_judge, bootstrap)
 
 
-_WORDS = ("supports", "contradicts", "neutral")
-
-
-class AskedCitation(NamedTuple):
-    """A citation as a pair for the judge, with its human label."""
-
-    pair: Pair
-    said: str
-    question: str
-    system: str
-    sentence: tuple[str, str, int]
-
-
-def _asked(labelled: Sequence[SystemAnswer]) -> list[AskedCitation]:
-    """Return the labelled citations of documents with known texts; neutral and irrelevant count as the same."""
-    found: list[AskedCitation] = []
-    for entry in labelled:
-        answer, labels = entry.item.answer, entry.item.labels
-        if answer is None or labels is None:
-            continue
-        texts = {document.id: document.titled_text for document in answer.documents if document.text.strip()}
-        for citation in labels.citations or ():
-            if citation.document in texts and citation.sentence < len(answer.claims):
-                said = "neutral" if citation.label == "irrelevant" else citation.label
-                found.append(
-                    AskedCitation(
-                        Pair(texts[citation.document], answer.claims[citation.sentence].text),
-                        said,
-                        entry.question,
-                        entry.system,
-                        (entry.question, entry.system, citation.sentence),
-                    )
-                )
-    return found
-
-
-@dataclass(frozen=True)
-class JudgedCitations:
-    """Labelled citations with a judge's label of each; None for failures."""
-
-    asked: Sequence[AskedCitation]
-    found: Sequence[str | None]
-
-
-def judge_citations(answers: Sequence[SystemAnswer], judge: Judge | None) -> JudgedCitations | None:
-    """Judge the labelled citations of documents with known texts; None without a judge."""
-    if judge is None:
-        return None
-    asked = _asked(answers)
-    judgements = ask(judge, [citation.pair for citation in asked])
-    found = [
-        None if judgement.failure is not None else _WORDS[int(judgement.probabilities.argmax())]
-        for judgement in judgements
-    ]
-    return JudgedCitations(asked, found)
-
-
-def judged_rows(
-    labelled: Sequence[SystemAnswer], judged: JudgedCitations | None, bootstrap: Bootstrap
-) -> list[FigureRow]:
-    """Return a judge's precision, recall and F1 of supporting citations, macro-F1 of three labels, and failures."""
-    table = "citations by a judge (tables 4, A6)"
-    if not (judged.asked if judged else _asked(labelled)):
-        return [FigureRow(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
-    if judged is None:
-        return [FigureRow(table, "P, R, F1", needs="a judge: --set judge=NAME")]
-    per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for citation, found in zip(judged.asked, judged.found, strict=True):
-        if found is not None:
-            per_question[citation.question][citation.said, found] += 1
-    rows: list[FigureRow] = []
-    if per_question:
-        sums = np.array([[_sums(counts, _WORDS)] for counts in per_question.values()], dtype=np.float64)
-        for index, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
-
-            def figure(drawn: Floats, index: int = index) -> Floats:
-                return _prf(drawn)[index]
-
-            rows.append(FigureRow(table, name, None, bootstrap.pooled(sums, figure)[0]))
-    if failed := sum(found is None for found in judged.found):
-        rows.append(FigureRow(table, "failed", needs=f"{failed} of {len(judged.found)} could not be judged"))
-    return rows
-
-
-def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[FigureRow]:
-    """Correlate the rankings of systems by a judge's and by human labels of citations."""
-    table = "rankings by citations (A4)"
-    names = ("coverage", "support", "contradiction")
-    if judged is None or not judged.asked:
-        needs = "--set judge=NAME and the texts of cited documents of three systems"
-        return [FigureRow(table, ", ".join(names), needs=needs)]
-    both = [
-        (citation, citation.said, found)
-        for citation, found in zip(judged.asked, judged.found, strict=True)
-        if found is not None
-    ]
-    rows: list[FigureRow] = []
-    for name in names:
-        sides: list[dict[str, float]] = []
-        for side in (1, 2):
-            by_system: dict[str, list[tuple[AskedCitation, str]]] = defaultdict(list)
-            for entry in both:
-                by_system[entry[0].system].append((entry[0], str(entry[side])))
-            sides.append({system: _citation_share(name, listed) for system, listed in by_system.items()})
-        rows += ranked(table, name, sides[1], sides[0], bootstrap)
-    return rows
-
-
-def _citation_share(name: str, listed: Sequence[tuple[AskedCitation, str]]) -> float:
-    if name == "coverage":
-        sentences = {citation.sentence for citation, _ in listed}
-        return len({citation.sentence for citation, said in listed if said == "supports"}) / len(sentences)
-    wanted = "supports" if name == "support" else "contradicts"
-    return sum(said == wanted for _, said in listed) / len(listed)
-
-
-def _sums(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float]:
+def sums_of(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float]:
     """Return three counts per label: agreed, given by the judge, and given by annotators."""
     found: list[float] = []
     for word in labels:
@@ -349,7 +231,7 @@ def _sums(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float
     return found
 
 
-def _prf(sums: Floats) -> list[Floats]:
+def figures_of(sums: Floats) -> list[Floats]:
     """Return precision, recall and F1 of the supporting label, and the mean F1 over labels that annotators gave."""
     with np.errstate(divide="ignore", invalid="ignore"):
         right, judged, said = (sums[..., offset::3] for offset in range(3))
