@@ -234,19 +234,23 @@ class Computable(StrEnum):
     BERTSCORE = "bertscore"
     MAUVE_FEATURES = "mauve-features"
     CLAIM_ENTAILMENT = "claim-entailment"
+    ALIGNED_CITATIONS = "aligned-citations"
 
 
 _MEASURES = {
     Computable.BERTSCORE: "BERTScore",
     Computable.MAUVE_FEATURES: "MAUVE",
     Computable.CLAIM_ENTAILMENT: "ClaimEntailment",
+    Computable.ALIGNED_CITATIONS: "AlignedCitationF1",
 }
 
 
 def compute(
     what: Annotated[
         Computable,
-        typer.Argument(help="bertscore, mauve-features (vectors for MAUVE), or claim-entailment.", metavar="WHAT"),
+        typer.Argument(
+            help="bertscore, mauve-features (vectors for MAUVE), claim-entailment or aligned-citations.", metavar="WHAT"
+        ),
     ],
     runs: Annotated[
         list[Path],
@@ -260,14 +264,14 @@ def compute(
         typer.Option(
             "--with",
             help="bundled, or hf:CHECKPOINT; append #17 to name a layer. The papers use hf:roberta-large for BERTScore "
-            "and hf:gpt2-large for MAUVE. For claim-entailment: any judge (the papers use "
+            "and hf:gpt2-large for MAUVE. For claim-entailment and aligned-citations: any judge (the papers use "
             "hf-seq2seq:google/t5_xxl_true_nli_mixture).",
             metavar="MODEL",
         ),
     ] = "bundled",
     gold: GoldOption = None,
 ) -> None:
-    """Compute the inputs of BERTScore, MAUVE and ClaimEntailment, and write them next to the answers.
+    """Compute what BERTScore, MAUVE, ClaimEntailment and AlignedCitationF1 need, and write it next to the answers.
 
     `score` and `table` then have these measures. To resume a stopped run, repeat the command. Results for the same
     texts are cached. The signature of a score includes its model.

@@ -42,7 +42,7 @@ from vericite.text.sentences import SPLITTER
 
 SIDE_FILES = ("verdicts", "labels", "scores", "outputs", "features")
 """Files that can accompany a system's answers, in its folder or as options of the command."""
-COMPUTED = ("scores-bertscore", "scores-claim-entailment")
+COMPUTED = ("scores-bertscore", "scores-claim-entailment", "scores-aligned-citations")
 """Files of scores that ``vericite compute`` writes into the folder, one per measure."""
 _ENDINGS = {"features": "npz"}
 

@@ -32,11 +32,17 @@ class GoldSentence(Record):
 
 
 class GoldNugget(Record):
-    """A piece of information in a good answer; ``vital`` ones are required."""
+    """A piece of information in a good answer; ``vital`` ones are required.
+
+    ``documents`` are those that a sentence with this information should cite; None: not known. It may or may not cite
+    the ``unknown`` ones.
+    """
 
     id: str = Field(min_length=1)
     text: str = ""
     vital: bool = True
+    documents: tuple[str, ...] | None = None
+    unknown: tuple[str, ...] = ()
 
 
 class Gold(Record):

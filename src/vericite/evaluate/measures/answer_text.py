@@ -312,6 +312,45 @@ class ClaimEntailment(StoredScore):
 
 
 @dataclass(frozen=True, repr=False)
+class StoredShare(Measure):
+    """A share of which numerator and denominator are stored for each question; pooled over questions."""
+
+    family: ClassVar[Family] = "answer"
+    needs: ClassVar[tuple[Need, ...]] = ("scores",)
+    in_all: ClassVar[bool] = False
+    numerator: ClassVar[str]
+    denominator: ClassVar[str]
+
+    def parts(self, item: Item) -> Parts | None:
+        """Return the stored sums; missing if one is not stored."""
+        count, of = (item.scores.get(name) for name in (self.numerator, self.denominator))
+        return None if count is None or of is None or not isfinite(count + of) else (float(count), float(of))
+
+
+class AlignedCitationF1(StoredShare):
+    """F1 of the citations of an answer's sentences against those of the gold claims that they state.
+
+    Citation F1 of in-line answers in MultiAttr (Patel et al. 2024, figure 3), the mean over sentences. Computed
+    beforehand by ``vericite compute aligned-citations``: a judge assigns each claim (a nugget with ``documents``) to
+    the sentence that entails it. A sentence that states no claim should cite nothing.
+    """
+
+    name = "AlignedCitationF1"
+    numerator, denominator = "aligned_f1", "aligned_sentences"
+
+
+class StatedClaimRecall(StoredShare):
+    """Share of the gold's claims that a sentence of the answer entails.
+
+    Claim recall of MultiAttr (Patel et al. 2024, table 6), pooled over claims. Computed beforehand by
+    ``vericite compute aligned-citations``.
+    """
+
+    name = "StatedClaimRecall"
+    numerator, denominator = "claims_stated", "claims"
+
+
+@dataclass(frozen=True, repr=False)
 class ModelScore(StoredScore):
     """Any precomputed score of answers, by its stored name.
 

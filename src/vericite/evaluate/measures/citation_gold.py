@@ -399,12 +399,14 @@ class Aligned(NamedTuple):
     Attributes:
         unknown: For each sentence, documents that it may or may not cite: no claim that it states needs them, and for
             some claim it is unknown.
+        failed: Number of pairs of sentence and claim that could not be judged.
     """
 
     gold: Gold
     stated: int
     claims: int
     unknown: tuple[frozenset[str], ...]
+    failed: int = 0
 
     def without_unknown(self, answer: Answer) -> Answer:
         """Return the answer without citations that are neither correct nor wrong."""
@@ -433,8 +435,9 @@ def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, b
         Pair(own.text, claim.text) for answer, claims in cases for claim in claims for own in answer.claims if own.text
     )
     entailed = {
-        pair: 0.0 if judgement.failure is not None else float(judgement.probabilities[ENTAILS])
+        pair: float(judgement.probabilities[ENTAILS])
         for pair, judgement in zip(pairs, ask(judge, list(pairs)), strict=True)
+        if judgement.failure is None
     }
     return [_align(answer, claims, entailed, bar) for answer, claims in cases]
 
@@ -452,4 +455,5 @@ def _align(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, flo
             unknown[best] |= set(claim.unknown)
     sentences = tuple(GoldSentence(sentence=index, documents=tuple(own)) for index, own in enumerate(wanted))
     optional = tuple(frozenset(documents - own.keys()) for own, documents in zip(wanted, unknown, strict=True))
-    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims), optional)
+    failed = sum(Pair(own.text, claim.text) not in entailed for own in answer.claims if own.text for claim in claims)
+    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims), optional, failed)

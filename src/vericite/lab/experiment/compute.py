@@ -1,4 +1,4 @@
-"""Compute model scores for the answers in folders: BERTScore, vectors for MAUVE, claim entailment.
+"""Compute model scores for the answers in folders: BERTScore, vectors for MAUVE, claim entailment, aligned citations.
 
 Scores are written as lines to a file next to the answers while they are computed, so a killed process loses only the
 last few answers. Each line has a hash of its inputs; if an answer changes, its line is computed again. Scores of the
@@ -27,10 +27,11 @@ from vericite.errors import InputError, Problems
 from vericite.evaluate.encoders import EmbedsTokens, best_overlap, load_token_encoder
 from vericite.evaluate.items import Item, ModelScores
 from vericite.evaluate.measures.answer_text import prose
+from vericite.evaluate.measures.citation_gold import Aligned, CitationF1, GoldClaim, aligned, cited_documents
 from vericite.evaluate.systems import named_file, read_gold, read_system
 from vericite.lab.experiment.grid import EXPERIMENT, folders_of
 from vericite.models.contracts import ENTAILS, Judgement, Pair, ledger_of
-from vericite.records import Document, Gold
+from vericite.records import Answer, Document, Gold
 from vericite.retrieve.vectors import FILE as VECTORS
 from vericite.retrieve.vectors import OnEmbedding, vectors_of
 from vericite.text.sentences import split_sentences
@@ -170,22 +171,37 @@ FILE = "bertscores.sqlite"
 """The name of the cache file."""
 
 
-class Entailments:
-    """Entailment of gold claims by an answer. Claims are the gold's nuggets or, without nuggets, reference sentences.
+class _Judged:
+    """Scores by a judge. Judgements are cached.
 
     Args:
-        judge: Judges each claim with the answer as premise. Judgements are cached.
+        judge: The judge.
     """
 
-    kind = "scores-claim-entailment"
-    names = ("claim_entailment", "claims_entailed")
+    kind: str
+    names: tuple[str, ...]
 
     def __init__(self, judge: Judge) -> None:
         # Judges that ask a language model cache its replies themselves.
         cached = ledger_of(judge) is None
         self._cache = CachedJudge(judge, cache_file("default", JUDGEMENTS)) if cached else None
         self._judge: Judge = self._cache or judge
-        self.signature = f"claim-entailment({judge.signature})"
+        self.signature = f"{self.kind.removeprefix('scores-')}({judge.signature})"
+
+    def close(self) -> None:
+        """Close the cache."""
+        if self._cache is not None:
+            self._cache.close()
+
+
+class Entailments(_Judged):
+    """Entailment of gold claims by an answer. Claims are the gold's nuggets or, without nuggets, reference sentences.
+
+    Each claim is judged with the answer as premise.
+    """
+
+    kind = "scores-claim-entailment"
+    names = ("claim_entailment", "claims_entailed")
 
     def compared(self, item: Item) -> ComparedTexts | None:
         """Return the answer's sentences and the claims."""
@@ -197,11 +213,6 @@ class Entailments:
         judged = iter(ask(self._judge, pairs))
         return [self._figures([next(judged) for _ in texts.references]) for texts in asked]
 
-    def close(self) -> None:
-        """Close the cache."""
-        if self._cache is not None:
-            self._cache.close()
-
     def _figures(self, judgements: Sequence[Judgement]) -> ComputedFigures:
         cut = any(judgement.note for judgement in judgements)
         if any(judgement.failure is not None for judgement in judgements):
@@ -211,8 +222,64 @@ class Entailments:
         return ComputedFigures(dict(zip(self.names, (float(rows[:, ENTAILS].mean()), entailed), strict=True)), cut=cut)
 
 
+@dataclass(frozen=True)
+class AlignedTexts(ComparedTexts):
+    """An answer with its citations, and the gold's claims with theirs."""
+
+    given: Answer
+    claims: tuple[GoldClaim, ...]
+
+    def of(self, signature: str) -> str:
+        """Return a hash of sentences, citations, claims and the judge's signature."""
+        cited = [[claim.text, sorted(map(str, cited_documents([claim])))] for claim in self.given.claims]
+        content = json.dumps([signature, cited, self.claims])
+        return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+class AlignedCitations(_Judged):
+    """Citations of an answer's sentences against those of the gold claims that they state (MultiAttr, figure 3).
+
+    The claims are the gold's nuggets with documents. A sentence that states none of them should cite nothing.
+    """
+
+    kind = "scores-aligned-citations"
+    names = ("aligned_f1", "aligned_sentences", "claims_stated", "claims")
+
+    def compared(self, item: Item) -> ComparedTexts | None:
+        """Return the answer and the claims whose documents are known."""
+        nuggets = item.gold.nuggets or () if item.gold else ()
+        claims = tuple(
+            GoldClaim(nugget.text, nugget.documents, nugget.unknown)
+            for nugget in nuggets
+            if nugget.documents is not None and nugget.text.strip()
+        )
+        if item.answer is None or not claims:
+            return None
+        return AlignedTexts(item.id, item.answer.text, tuple(claim.text for claim in claims), item.answer, claims)
+
+    def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
+        """Return for each answer the sums of F1 and of its sentences, and the numbers of claims stated and of all."""
+        texts = [one for one in asked if isinstance(one, AlignedTexts)]
+        found = aligned([(_spoken(one.given), one.claims) for one in texts], self._judge)
+        return [self._figures(_spoken(one.given), known) for one, known in zip(texts, found, strict=True)]
+
+    def _figures(self, answer: Answer, known: Aligned) -> ComputedFigures:
+        if known.failed:
+            return ComputedFigures({}, self.names)
+        item = Item(answer.id, answer=known.without_unknown(answer), gold=known.gold)
+        f1, sentences = CitationF1().parts(item) or (0.0, 0.0)
+        values = (f1, sentences, float(known.stated), float(known.claims))
+        return ComputedFigures(dict(zip(self.names, values, strict=True)))
+
+
+def _spoken(answer: Answer) -> Answer:
+    """Return the answer without sentences that have no words, such as the dash of an empty answer."""
+    claims = tuple(claim for claim in answer.claims if any(map(str.isalnum, claim.text)))
+    return answer.model_copy(update={"claims": claims})
+
+
 def load_scores(kind: str, model: str) -> Scores:
-    """Load ``bertscore`` with an encoder, or ``claim-entailment`` with a judge.
+    """Load ``bertscore`` with an encoder, or ``claim-entailment`` and ``aligned-citations`` with a judge.
 
     Raises:
         UnknownNameError: The encoder or judge does not exist.
@@ -221,7 +288,7 @@ def load_scores(kind: str, model: str) -> Scores:
     """
     if kind == "bertscore":
         return BertScores(load_token_encoder(model), cache_file("default", FILE))
-    return Entailments(load_judge(model))
+    return (AlignedCitations if kind == "aligned-citations" else Entailments)(load_judge(model))
 
 
 def claims_of(gold: Gold) -> tuple[str, ...]:
