@@ -34,10 +34,12 @@ if TYPE_CHECKING:
         rankings,
         read_answers,
         read_dataset,
+        read_questions,
         repair,
         report,
         score,
         search,
+        write_answers,
     )
     from vericite.attribution.attributor import Attribution
     from vericite.corpus.store import Filters, Store
@@ -81,10 +83,12 @@ _HOMES = {
         "rankings",
         "read_answers",
         "read_dataset",
+        "read_questions",
         "repair",
         "report",
         "score",
         "search",
+        "write_answers",
     ),
     "vericite.attribution.attributor": ("Attribution",),
     "vericite.corpus.store": (
@@ -186,12 +190,14 @@ __all__ = [
     "rankings",
     "read_answers",
     "read_dataset",
+    "read_questions",
     "repair",
     "report",
     "score",
     "search",
     "split_sentences",
     "split_statements",
+    "write_answers",
 ]
 
 

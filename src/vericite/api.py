@@ -456,6 +456,45 @@ def extract_prompts(paper: str | Path, to: str | Path) -> PrintedPrompts:
     return write_printed(Path(paper), Path(to))
 
 
+def read_questions(path: str | Path) -> list[Question]:
+    """Read questions from a file, as ``vericite ask --batch`` does.
+
+    Args:
+        path: JSON Lines, a JSON list, a table (CSV, TSV, Excel, Parquet), a text with one question per line, or a data
+            set by name such as ``bioasq:FILE``.
+
+    Raises:
+        InputError: The file or one of its records cannot be used.
+    """
+    from vericite.formats.registry import read_questions as read
+
+    problems = Problems()
+    found = read(Path(path), problems)
+    _raise_first(problems)
+    return found
+
+
+def write_answers(runs: Run | Iterable[Run], out: str | Path) -> None:
+    """Write answers to keep or to send, in the form that the file's ending asks for.
+
+    Args:
+        runs: What ``ask`` returns, or a list of it.
+        out: The file: a document for .md, .docx or .html; the cited references for .ris, which Zotero and EndNote
+            import; the runs for .jsonl.
+
+    Raises:
+        InputError: The ending is unknown, or the file cannot be written.
+    """
+    from vericite.reporting.written import write_runs
+
+    if not isinstance(runs, Run):
+        expect_many(runs, "a run, or a list of runs")
+    given = [runs] if isinstance(runs, Run) else list(runs)
+    for run in given:
+        expect_type(run, Run, "a run, as ask() returns", "Give what ask() returned")
+    write_runs(given, Path(out))
+
+
 def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", team: str = "vericite") -> str:
     """Convert answers to another program's format.
 
@@ -665,8 +704,10 @@ __all__ = [
     "rankings",
     "read_answers",
     "read_dataset",
+    "read_questions",
     "repair",
     "report",
     "score",
     "search",
+    "write_answers",
 ]

@@ -166,3 +166,58 @@ def test_a_rationale_is_judged_against_several_numbers_of_documents(run_cli, tmp
 def test_invalid_contexts_are_refused(run_cli, given):
     printed = run_cli("ask", QUESTION, "--llm", "ollama:x", "--rationale", "--set", f"answer.contexts={given}")
     assert printed.code == 2 and "answer.contexts" in printed.err
+
+
+def test_what_is_asked_is_written_in_every_form_that_is_named(run_cli, tmp_path: Path):
+    files = [tmp_path / f"answer.{ending}" for ending in ("md", "docx", "html", "ris", "jsonl")]
+    named = [part for file in files for part in ("--out", str(file))]
+    printed = run_cli("ask", QUESTION, *named, "--save", str(tmp_path / "run"), *FAST)
+    assert printed.code == 0, printed.err
+    assert all(file.stat().st_size > 100 for file in files)
+    assert (tmp_path / "run" / RUNS).read_text() == files[-1].read_text()
+    assert f"{files[0]}: 1 answer" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["answer.pdf"], "expected a file that ends in .md (Markdown)"),
+        (["one", "two"], "at most one folder; found"),
+        (["a.md", "a.md"], "expected each --out once"),
+        (["nowhere/a.md"], "its folder does not exist"),
+        (["q.txt.md", "q.jsonl"], "expected --out and the input to be different files"),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_anything_is_asked(run_cli, tmp_path, given, told: str):
+    batch = tmp_path / "q.jsonl"
+    batch.write_text(json.dumps({"question": QUESTION}))
+    named = [part for name in given for part in ("--out", str(tmp_path / name))]
+    printed = run_cli("ask", "--batch", str(batch), *named, *FAST)
+    assert printed.code == 2
+    assert told in " ".join(printed.err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
+
+
+def test_a_folder_may_have_a_point_in_its_name(run_cli, tmp_path: Path):
+    assert run_cli("ask", QUESTION, "--save", str(tmp_path / "v1.2"), *FAST).code == 0
+    assert (tmp_path / "v1.2" / RUNS).exists()
+
+
+def test_a_batch_is_a_digest_in_which_refusals_are_counted_apart(run_cli, tmp_path: Path):
+    batch, out = tmp_path / "q.txt", tmp_path / "digest.md"
+    batch.write_text(f"1. {QUESTION}\n\n2. Does colchicine prevent recurrent pericarditis?\n")
+    printed = run_cli("ask", "--batch", str(batch), "--out", str(out), "--judge", "lexical")
+    assert printed.code == 0, printed.err
+    assert f"1. {QUESTION}" in printed.out and "2. Does colchicine" in printed.out
+    assert "Quoted word for word" not in printed.out and "--set" not in printed.out
+    assert printed.out.rstrip().endswith("1 of 2 questions answered, 1 refused because the sources do not answer")
+    assert out.read_text().count("\n# ") == 1 and out.read_text().startswith(f"# {QUESTION}")
+
+
+def test_refusals_of_a_model_are_no_answers(run_cli, tmp_path: Path):
+    batch = tmp_path / "q.txt"
+    batch.write_text(f"{QUESTION}\n{OTHER}\n")
+    with ScriptedServer() as server:
+        server.default = reply("The sources found do not answer this question.")
+        printed = run_cli("ask", "--batch", str(batch), "--llm", server.spec, *FAST)
+    assert "0 of 2 questions answered, 2 refused" in printed.out

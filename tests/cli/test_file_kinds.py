@@ -93,6 +93,43 @@ def test_questions_without_an_id_go_by_their_number(tmp_path: Path):
     assert [it.id for it in read_questions(table, Problems())] == ["1", "2"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    {
+        "q.json": '["Does zinc help?", "Is iron stored?"]',
+        "list.json": '[{"question": "Does zinc help?"},\n "Is iron stored?"]',
+        "q.jsonl": '{"question": "Does zinc help?"}\n{"question": "Is iron stored?"}\n',
+        "numbered.txt": "\ufeff1. Does zinc help?\r\n2) Is iron stored?\r\n",
+        "listed.txt": "- Does zinc help?\n* Is iron stored?\n",
+        "only.csv": "What we ask\nDoes zinc help?\nIs iron stored?\n",
+        "semicolons.csv": "question;asked by\nDoes zinc help?;me\nIs iron stored?;you\n",
+    }.items(),
+)
+def test_questions_as_people_list_them_go_by_their_number(tmp_path: Path, name: str, text: str):
+    path, problems = tmp_path / name, Problems()
+    path.write_bytes(text.encode())
+    questions = read_questions(path, problems)
+    assert [(it.id, it.text) for it in questions] == [("1", "Does zinc help?"), ("2", "Is iron stored?")]
+    assert not problems
+
+
+def test_a_list_without_a_heading_loses_no_question(tmp_path: Path):
+    path, problems = tmp_path / "q.csv", Problems()
+    path.write_text("Does zinc help?\nIs iron stored?\n")
+    assert [it.text for it in read_questions(path, problems)] == ["Does zinc help?", "Is iron stored?"]
+
+
+def test_a_question_that_cannot_be_used_costs_only_itself(tmp_path: Path):
+    path, problems = tmp_path / "q.json", Problems()
+    path.write_text('["Does zinc help?", 3, {"question": ["no"]}, {"id": 7, "question": "Is iron stored?"}]')
+    # A list of mixed items is not a list of texts: each is read by itself.
+    assert [(it.id, it.text) for it in read_questions(path, problems)] == [
+        ("1", "Does zinc help?"),
+        ("7", "Is iron stored?"),
+    ]
+    assert len(problems) == 2
+
+
 def test_questions_of_a_workbook(tmp_path: Path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

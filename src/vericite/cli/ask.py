@@ -43,12 +43,15 @@ def ask(
     plan: Plan,
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
     batch: BatchOption = None,
-    save: Annotated[
-        Path | None,
+    out: Annotated[
+        list[Path] | None,
         typer.Option(
-            help="Store the runs in this folder, or continue its unfinished runs; `score` and `compare` read it.",
-            metavar="FOLDER",
-            rich_help_panel=BATCH,
+            "--out",
+            "--save",
+            help="What to write; may be repeated: the answer for .md, .docx or .html, its references for .ris, the "
+            "runs for .jsonl. A name without such an ending is a folder of runs, which `score` and `compare` read; "
+            "unfinished runs there are continued.",
+            metavar="FILE|FOLDER",
         ),
     ] = None,
     as_json: Annotated[
@@ -60,11 +63,12 @@ def ask(
     Without --llm the answer consists of sentences of the sources, and no language model is used. The demonstration
     corpus is 150 abstracts written for VeriCite: for real questions, give your own documents with --corpus. With
     "--corpus pubmed" the question is sent to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set), and replies are cached
-    for 30 days. If a run with --save is interrupted, enter the same command again to continue it.
+    for 30 days. If a run with --save FOLDER is interrupted, enter the same command again to continue it.
     """
     refuse_two_inputs(str(batch), plan.search.corpus)
+    folder, files = _places(out or [], batch, Path(plan.search.corpus))
     problems = Problems()
-    questions = _questions(question, batch, save is not None, problems)
+    questions = _questions(question, batch, folder is not None, problems)
     remark_leakage(batch)
 
     from vericite.cli.show import show_ledger
@@ -72,15 +76,50 @@ def ask(
 
     made = build(plan, questions, problems, show_embedding)
     try:
-        if save is not None:
-            outcomes = _ask_into(save, made, questions, plan, as_json, batch)
+        if folder is not None:
+            outcomes = _ask_into(folder, made, questions, plan, as_json, batch)
         else:
-            outcomes = _ask_here(made, questions, plan.search.depth(), as_json)
+            outcomes = _ask_here(made, questions, plan.search.depth(), as_json, batch is not None, bool(files))
+        _write(outcomes.runs if folder is None else _kept(folder, questions), files)
     finally:
         # An interrupted run also cost money.
         show_ledger(made.ledger)
     outcomes.show(len(questions))
     report(problems, ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
+
+
+def _places(given: Sequence[Path], *read: Path | None) -> tuple[Path | None, list[Path]]:
+    """Return the folder of runs, if one is named, and the files to write."""
+    from vericite.errors import InputError
+    from vericite.reporting.written import FORMS, form_of
+
+    # "runs/v1.2" is a folder; "answer.pdf" is a mistake.
+    folders = [path for path in given if path.is_dir() or not path.suffix[1:].isalpha()]
+    files = [path for path in given if path not in folders]
+    if len(folders) > 1 or len(set(given)) < len(given):
+        raise InputError(f"expected each --out once, and at most one folder; found {', '.join(map(str, given))}")
+    for path in files:
+        form_of(path)
+        refuse_same(path, *read)
+        refuse_unwritable(path, endings=FORMS)
+    return (folders[0] if folders else None), files
+
+
+def _kept(folder: Path, questions: Sequence[Question]) -> list[Run]:
+    """Return the stored runs of these questions, in their order."""
+    from vericite.pipeline.runs import RUNS
+    from vericite.records import Run, number_jsonl
+
+    runs = {run.question.id: run for _, run in Problems().kept(number_jsonl(Run, folder / RUNS))}
+    return [runs[question.id] for question in questions if question.id in runs]
+
+
+def _write(runs: Sequence[Run], files: Sequence[Path]) -> None:
+    from vericite.reporting.written import write_runs
+
+    for path in files:
+        write_runs(runs, path)
+        note(f"{path}: {len(runs)} {'answer' if len(runs) == 1 else 'answers'}")
 
 
 def _questions(question: str | None, batch: Path | None, kept: bool, problems: Problems) -> list[Question]:
@@ -99,20 +138,26 @@ def _questions(question: str | None, batch: Path | None, kept: bool, problems: P
     return [Question(id=id, text=text)]
 
 
-def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> _Outcomes:
-    from vericite.cli.show import show_run
+def _ask_here(
+    made: Pipeline, questions: Sequence[Question], k: int, as_json: bool, is_batch: bool, kept: bool
+) -> _Outcomes:
+    """Ask and print: a question with all that is told of it, a batch as a digest; ``kept`` keeps the runs."""
+    from vericite.cli.show import show_blocks
     from vericite.cli.terminal import Terminal
     from vericite.records import to_json
+    from vericite.reporting.told import digest, told
 
     console = Terminal()
     outcomes = _Outcomes()
-    for number, run in enumerate(_runs(made, questions, k)):
-        outcomes.add(run)
+    for number, run in enumerate(_runs(made, questions, k), start=1):
+        outcomes.add(run, kept)
         if as_json:
             say_json(to_json(run))
         else:
-            console.print("\n" if number else "", end="")
-            show_run(console, run)
+            show_blocks(console, digest(run, number) if is_batch else told(run))
+    if is_batch:
+        counted = _counted(len(questions), len(outcomes.failed), outcomes.refused)
+        say(counted if as_json else f"\n{counted}", err=as_json)
     return outcomes
 
 
@@ -181,7 +226,8 @@ def _show_retrieval(counts: dict[str, int]) -> None:
 def _counted(questions: int, failed: int, refused: int) -> str:
     """Return the number of answered questions, with refused ones separately."""
     line = f"{questions - failed - refused} of {questions} questions answered"
-    return f"{line}, {refused} refused because the sources do not answer" if refused else line
+    line += f", {refused} refused because the sources do not answer" if refused else ""
+    return f"{line}, {failed} failed" if failed else line
 
 
 def _show_cut(counts: EvidenceShown) -> None:
@@ -195,14 +241,18 @@ def _show_cut(counts: EvidenceShown) -> None:
 
 
 class _Outcomes:
-    """Reasons of failed questions, and the number of answers that were cut off."""
+    """Reasons of failed questions, the numbers of refused and of cut-off answers, and the runs that are kept."""
 
     def __init__(self) -> None:
         self.failed: list[str] = []
+        self.refused = 0
+        self.runs: list[Run] = []
         self._cut_off = 0
 
-    def add(self, run: Run) -> None:
+    def add(self, run: Run, kept: bool = False) -> None:
         """Count a run."""
+        self.runs += [run] if kept else []
+        self.refused += run.answer.insufficient
         self.failed += [] if run.answer.failed is None else [run.answer.failed]
         self._cut_off += run.answer.cut_off
 

@@ -372,8 +372,9 @@ class RepairTotals:
 def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
     from rich.text import Text
 
-    from vericite.cli.show import show_changes
+    from vericite.cli.show import show_blocks
     from vericite.records import to_json
+    from vericite.reporting.told import changes_blocks
 
     if as_json:
         say_json(to_json(found))
@@ -381,7 +382,7 @@ def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
     console.print(Text(clean(found.answer.id), style="bold"))
     for line in found.answer.text.splitlines():
         console.print(Text(clean(line)))
-    show_changes(console, found.changes, found.left)
+    show_blocks(console, changes_blocks(found.changes, found.left))
     if found.deleted:
         console.print(Text(f"{found.deleted} of {found.sentences} sentences deleted", style="yellow"))
     if found.quoted:

@@ -239,8 +239,9 @@ class _Table:
 
     def end(self, rates: CitationRates) -> None:
         """Show the remaining verdicts, the number of unlisted ones, a legend and the rates."""
-        from vericite.cli.show import retracted_citations, show_legend, show_rates
+        from vericite.cli.show import show_legend, show_rates
         from vericite.cli.terminal import Terminal
+        from vericite.reporting.told import retracted_citations
 
         if not self._is_shown:
             self._show()

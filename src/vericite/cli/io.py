@@ -16,18 +16,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from vericite.disk.files import Replacing
+from vericite.reporting.printable import UNSHOWN, clean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-
-_UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
-
-
-def clean(text: str) -> str:
-    """Return the text on one line, with terminal control characters replaced."""
-    shown = (" " if char.isspace() else "�" if unicodedata.category(char) in _UNSHOWN else char for char in text)
-    return "".join(shown)
 
 
 def say(text: str, err: bool = False) -> None:
@@ -41,7 +33,7 @@ def say_json(text: str) -> None:
 
 
 def _escaped(char: str) -> str:
-    if unicodedata.category(char) not in _UNSHOWN:
+    if unicodedata.category(char) not in UNSHOWN:
         return char
     # json.dumps does not escape this character.
     return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]

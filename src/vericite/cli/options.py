@@ -67,7 +67,8 @@ BATCH = "Many questions"
 BatchOption = Annotated[
     Path | None,
     typer.Option(
-        help='JSONL of questions, {"id", "question"}, or a data set by name, as in bioasq:FILE (`vericite datasets`).',
+        help="Questions: JSON, a table with a column question, one per line (.txt), or a data set by name, as in "
+        "bioasq:FILE (`vericite datasets`).",
         metavar="FILE",
         rich_help_panel=BATCH,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,13 +85,16 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = False) -> None:
+def refuse_unwritable(
+    path: Path | None, what: str = "--out", is_shared: bool = False, endings: Collection[str] = ()
+) -> None:
     """Refuse an output file that cannot be written, before work begins.
 
     Args:
         path: The output file.
         what: The option that names it.
         is_shared: Whether workers share the work; then the output may go into a bucket.
+        endings: Endings of files that the command can write, in addition to text.
 
     Raises:
         InputError: The path is a folder, its folder does not exist, or its folder is not writable.
@@ -102,7 +105,8 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
     if path is None:
         return
     found = None
-    if what == "--out" and not is_shared and (wrong := _no_json_lines(path)):
+    is_text = what == "--out" and not is_shared and path.suffix.lower() not in endings
+    if is_text and (wrong := _no_json_lines(path)):
         raise InputError(wrong)
     if address := bucket_address(path):
         if is_shared:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
 from vericite.datasets.registry import SETS, DatasetSource, is_named, source_named
 from vericite.errors import InputError, Problems, RecordError, UnknownNameError, ValuesError
@@ -22,7 +24,7 @@ from vericite.formats.files import (
     raw_records,
     suffix_of,
 )
-from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
+from vericite.formats.form import Fields, Foreign, Format, Given, Name, PerhapsName, RawRecord, answer_of, passages
 from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
 from vericite.formats.sessions import PAPER_QA
 from vericite.formats.spans import SPANS
@@ -35,7 +37,6 @@ from vericite.records import (
     QuestionType,
     Record,
     SourceText,
-    number_jsonl,
     number_lines,
 )
 from vericite.records.base import expecting_records
@@ -305,11 +306,11 @@ def _listed(fields: Iterable[str]) -> str:
 
 
 class QuestionLine(BaseModel):
-    """A line with a question: a ``Question``, a gold question, or an id and a text. Other fields are ignored."""
+    """A line with a question: a ``Question``, a gold question, or an id (optional) and a text. Others are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
-    id: str = Field(min_length=1)
+    id: Name = ""
     # Not required here: a missing text is reported under the usual name, `question`.
     text: str = Field("", validation_alias=AliasChoices("text", "question"))
     type: QuestionType | None = None
@@ -338,8 +339,9 @@ class QuestionLine(BaseModel):
 def read_questions(path: Path, problems: Problems) -> list[Question]:
     """Read the questions of a file or a data set (``bioasq:FILE``); bad lines are added to ``problems``.
 
-    The file is JSON Lines or a JSON list, a table (CSV, TSV, Excel, Parquet) with a column ``question`` and optionally
-    ``id``, or a text file (.txt) with one question per line. Without an id, the number of the row or line is used.
+    The file is JSON Lines or a JSON list of objects with ``question`` and optionally ``id``, or of texts; a table (CSV,
+    TSV, Excel, Parquet) with such columns, or with a single one; or a text file (.txt) with one question per line.
+    Without an id, the number of the record, row or line is used.
 
     Raises:
         InputError: The file cannot be read, or holds no questions.
@@ -347,41 +349,61 @@ def read_questions(path: Path, problems: Problems) -> list[Question]:
     return [question for _, question in number_questions(path, problems)]
 
 
-def _question_lines(path: Path) -> Iterator[tuple[int, QuestionLine] | RecordError]:
+_Numbered = tuple[int, QuestionLine]
+_IDS = {"id": 0, "question_id": 1, "qid": 2}.keys()
+_BULLET = re.compile(r"\A(?:[-*•]|\d{1,4}[.)])\s+")
+
+
+def _question_lines(path: Path) -> Iterator[_Numbered | RecordError]:
     """Yield the questions of a file, each with its line."""
     suffix = suffix_of(path)
     if suffix in TABLES:
         for raw in table_records(path, TABLES[suffix], None):
-            yield raw if isinstance(raw, RecordError) else _question_of_row(raw)
+            yield from [raw] if isinstance(raw, RecordError) else _questions_of_row(raw)
     elif suffix in TEXT_FILES and is_text(path, is_markdown=False):
         for line in number_lines(path):
-            yield line if isinstance(line, RecordError) else (line[0], _question_named(str(line[0]), line[1]))
-    elif suffix == ".json":
-        for raw in raw_records(path, lambda fields: "id" in fields):
-            yield raw if isinstance(raw, RecordError) else _question_of(raw)
+            if isinstance(line, RecordError):
+                yield line
+            elif text := _BULLET.sub("", line[1].strip()):
+                yield line[0], _asked(str(line[0]), text)
     else:
-        yield from number_jsonl(QuestionLine, path)
+        for raw in raw_records(path, lambda fields: "id" in fields or "question" in fields):
+            yield from [raw] if isinstance(raw, RecordError) else _questions_of(raw)
 
 
-def _question_of(raw: RawRecord) -> tuple[int, QuestionLine] | RecordError:
+def _questions_of(raw: RawRecord) -> Iterator[_Numbered | RecordError]:
+    """Yield the question of a record, or the texts of a list."""
+    if raw.json[:1] in ('"', "["):
+        value: Any = from_json(raw.json)
+        texts = cast("list[Any]", value) if isinstance(value, list) else [value]
+        if texts and all(isinstance(text, str) for text in texts):
+            for number, text in enumerate(texts, start=raw.number):
+                yield raw.line, _asked(str(number), text)
+            return
     try:
-        return raw.line, raw.read(QuestionLine)
+        line = raw.read(QuestionLine)
+        yield raw.line, line if line.id else line.model_copy(update={"id": str(raw.number)})
     except RecordError as error:
-        return error
+        yield error
 
 
-def _question_of_row(raw: RawRecord) -> tuple[int, QuestionLine] | RecordError:
-    """Read the question of a table row; ids may be numbers."""
-    fields = raw.fields or {}
-    text = next((fields[name] for name in ("question", "text", "query", "input") if name in fields), "")
-    id = fields.get("id", fields.get("question_id", fields.get("qid", raw.number)))
-    if not isinstance(text, str):
-        return raw.refused("question", f"expected a text; found {text!r:.40}")
-    return raw.line, _question_named(str(id), text)
-
-
-def _question_named(id: str, text: str) -> QuestionLine:
+def _asked(id: str, text: str) -> QuestionLine:
     return QuestionLine.model_validate({"id": id, "text": text})
+
+
+def _questions_of_row(raw: RawRecord) -> Iterator[_Numbered | RecordError]:
+    """Yield the question of a table row; ids may be numbers. The heading of a single column may be a question, too."""
+    fields = raw.fields or {}
+    id = next((fields[name] for name in _IDS if name in fields), raw.number)
+    only = next(iter(fields), "") if len(fields) == 1 and not fields.keys() & _IDS else ""
+    name = next((name for name in ("question", "text", "query", "input") if name in fields), only)
+    if name == only and name.endswith("?") and raw.number == 1:
+        yield raw.line - 1, _asked("0", name)
+    text = fields.get(name, "")
+    if isinstance(text, str):
+        yield raw.line, _asked(str(id), text)
+    else:
+        yield raw.refused("question", f"expected a text; found {text!r:.40}")
 
 
 def number_questions(path: Path, problems: Problems) -> list[tuple[int, Question]]:
@@ -401,8 +423,6 @@ def number_questions(path: Path, problems: Problems) -> list[tuple[int, Question
         else:
             found[line.id] = number, line.question
     if not found:
-        kinds = "as JSON Lines, a table with a column question, or a text file (.txt) with one question per line"
-        raise InputError(
-            f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{problems.first_of(path)}'
-        )
+        kinds = 'JSON ({"question", "id"?}), a table with a column question, or one question per line (.txt)'
+        raise InputError(f"expected questions in {path}: {kinds}; found none.{problems.first_of(path)}")
     return list(found.values())

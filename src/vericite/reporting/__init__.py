@@ -1,1 +1,1 @@
-"""Reports for people: a self-contained page of answers, verdicts and sources."""
+"""Reports for people: a self-contained page, and documents of answers with their sources."""

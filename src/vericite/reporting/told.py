@@ -1,0 +1,272 @@
+"""What is told of a run, in blocks: question, answer, how each sentence was chosen or judged, and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from vericite.corpus.references import in_sentences, links, reference_text
+from vericite.records import Answer, Change, EvidenceSpan, Rewriting, Run, Summary, Verdict
+from vericite.records.values import Selected, cut_in_words
+from vericite.reporting.blocks import StyledLine, Words
+
+RETRACTED = ("RETRACTED", "bold red")
+"""The mark next to retracted documents and next to the verdicts on their citations."""
+STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
+_of = StyledLine.of
+
+
+def told(run: Run, full: bool = False) -> Iterator[StyledLine]:
+    """Yield everything that is told of a run.
+
+    Args:
+        run: The run.
+        full: Give the sources as references, with authors and links.
+    """
+    answer = run.answer
+    yield _of("title", run.question.text)
+    yield from _answer(run, brief=full)
+    lines = list(_sources(run, full))
+    cited = _cited(answer)
+    yield _of("heading", "Nearest sources" if answer.insufficient else "Sources")
+    yield from (line for line, id in lines if not full or id in cited or answer.insufficient)
+    if answer.selected:
+        yield from _quotations(answer)
+    elif run.checked.verdicts:
+        yield _of("heading", "Citations")
+        for verdict in run.checked.verdicts:
+            yield from verdict_blocks(verdict, answer)
+    yield from _rationale(run)
+    if full and not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
+        yield _of("heading", "Found and not cited")
+        yield from rest
+    if run.changes:
+        yield _of("heading", "Repaired")
+        yield from changes_blocks(run.changes)
+    if not answer.selected and not answer.insufficient and answer.failed is None:
+        yield _of("text", *_counts(run.checked.summary), gap=True)
+
+
+def digest(run: Run, number: int) -> Iterator[StyledLine]:
+    """Yield a question of many: its answer, and the sources that it cites."""
+    yield _of("title", f"{number}. {run.question.text}", gap=number > 1)
+    yield from _answer(run, brief=True)
+    cited = _cited(run.answer)
+    yield from (line for line, id in _sources(run, False) if id in cited)
+    if run.answer.claims and not run.answer.selected:
+        yield _of("text", *_counts(run.checked.summary))
+
+
+def _cited(answer: Answer) -> set[str | None]:
+    return {citation.document for claim in answer.claims for citation in claim.citations}
+
+
+def _answer(run: Run, brief: bool) -> Iterator[StyledLine]:
+    """Yield the answer and what is noted about it; unless ``brief``, also what may help after a refusal."""
+    answer = run.answer
+    if answer.failed is not None:
+        yield _of("text", ("failed", "red"), "  ", answer.failed)
+        return
+    if answer.is_unlikely:
+        told = f"The sources probably do not answer this (probability {answer.sufficiency:.2f}). The nearest they say:"
+        yield _of("text", (told, "yellow"))
+    for number, paragraph in enumerate(filter(str.strip, answer.text.split("\n"))):
+        yield _of("text", paragraph, gap=number == 0 and answer.is_unlikely)
+    if answer.insufficient and answer.sufficiency is not None:
+        yield _of("text", (f"Probability that the sources answer: {answer.sufficiency:.2f}", "dim"))
+        if not brief:
+            anyway = (
+                " --set answer.min_answer_probability=0 answers in any case."
+                if answer.sufficiency
+                else " No source has a sentence to quote."
+            )
+            helps = "What may help: another corpus (--corpus pubmed), or other words."
+            yield _of("text", helps + anyway, gap=True)
+    yield from _short_answer(answer)
+    if answer.trimmed:
+        found = sum(not hit.document.retracted for hit in run.evidence)
+        yield _of("text", (cut_in_words(found, answer.trimmed), "yellow"))
+    for note in answer.notes:
+        yield _of("text", (f"{note[:1].upper()}{note[1:]}.", "dim"))
+    if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):
+        yield _of("text", (rewriting_line(run.rewriting), "dim"))
+
+
+def _short_answer(answer: Answer) -> Iterator[StyledLine]:
+    """Yield which sources say yes and no, and the answer in one word."""
+    if answer.stance is not None and (answer.stance.yes or answer.stance.no):
+        sides = (("yes", answer.stance.yes), ("no", answer.stance.no))
+        said = "; ".join(f"{side} {_markers_of(answer, ids)}" for side, ids in sides if ids)
+        yield _of("text", ("By source: ", "bold"), said, gap=True)
+    if answer.exact:
+        # An item and its synonyms.
+        items = "; ".join(" / ".join(names) for names in answer.exact)
+        guess = " (a guess)" if answer.is_unlikely else ""
+        yield _of("text", ("Answer: ", "bold"), items, (guess, "yellow"), gap=True)
+
+
+def _markers_of(answer: Answer, ids: Iterable[str]) -> str:
+    numbers = {document.id: number for number, document in enumerate(answer.documents, start=1)}
+    return "".join(f"[{numbers[id]}]" for id in ids)
+
+
+def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
+    """Yield a line for each source with its id: those found, and those that repair found for a sentence."""
+    hits = {hit.document.id: hit for hit in run.evidence}
+    found = [hit.document for hit in run.evidence]
+    for number, document in enumerate([*found, *run.answer.documents[len(found) :]], start=1):
+        hit = hits.get(document.id)
+        words: list[str | Words | tuple[str, str]] = [(f"[{number}] ", "bold")]
+        if full:
+            words.append(reference_text(document))
+            for name, address in links(document):
+                words += [" ", Words(name, link=address)]
+        else:
+            words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
+            words.append((f"  {document.id}", "dim"))
+        # PubMed is searched in stages, each wider than the previous one; the name says which.
+        if hit is not None and hit.retriever.startswith("pubmed("):
+            words.append((f"  {hit.retriever}", "dim"))
+        if document.retracted:
+            words += ["  ", RETRACTED]
+        yield _of("item", *words), document.id
+
+
+def _quotations(answer: Answer) -> Iterator[StyledLine]:
+    """Yield how each quoted sentence was chosen, and which sources contradict it.
+
+    There is no share of supported citations, because a quotation supports itself.
+    """
+    yield _of("heading", "Quoted word for word")
+    for claim, selected in zip(answer.claims, answer.selected, strict=True):
+        markers = "".join(f"[{citation.marker}]" for citation in claim.citations)
+        against = _markers_of(answer, selected.contradicted_by)
+        yield _of(
+            "item",
+            (f"{markers} {_chosen(selected)}", "bold"),
+            f"  answers the question: {selected.answers:.2f}",
+            (f"  contradicted by {against}" if against else "", "red"),
+        )
+    if any("[" in claim.text for claim in answer.claims):
+        told = "Words in square brackets are added: the meaning of an abbreviation in its source."
+        yield _of("item", (told, "dim"))
+
+
+def _chosen(selected: Selected) -> str:
+    return f"{selected.role} on {selected.aspect}" if selected.aspect else selected.role
+
+
+def verdict_blocks(verdict: Verdict, answer: Answer) -> Iterator[StyledLine]:
+    """Yield a verdict with the claim and the passage that decided it."""
+    yield _of(
+        "item", f"{markers(verdict.markers)} ", *verdict_words(verdict), f" {probability(verdict)}  {verdict.claim}"
+    )
+    for span in verdict.evidence[:1]:
+        quote = answer.document(span.document).text[span.start : span.end]
+        yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
+    for statement in verdict.statements:
+        yield _of("detail", (statement.native, "bold"), f"  {statement.text}")
+    for reason in (native(verdict), *verdict.reasons):
+        if reason:
+            yield _of("detail", (reason, "dim"))
+
+
+def verdict_words(verdict: Verdict) -> list[str | tuple[str, str]]:
+    """Return the label of a verdict, and whether it is of a retracted document."""
+    words: list[str | tuple[str, str]] = [
+        ("abstained", "dim") if verdict.abstained else (verdict.label, STYLES[verdict.label])
+    ]
+    return [*words, " ", RETRACTED] if verdict.retracted else words
+
+
+def native(verdict: Verdict) -> str:
+    """Return the native verdict if it differs from the label, and the redundant documents."""
+    own = [] if verdict.native in (verdict.label, "abstained") else [verdict.native]
+    return ", ".join([*own, *(f"{document} redundant" for document in verdict.redundant or ())])
+
+
+def markers(numbers: Iterable[int]) -> str:
+    """Return citation markers as printed."""
+    return "".join(f"[{number}]" for number in numbers) or "-"
+
+
+def probability(verdict: Verdict) -> str:
+    """Return the judge's probability of the verdict; empty if it has none."""
+    found = verdict.probabilities.get(verdict.label)
+    return "" if found is None else f"{found:.2f}"
+
+
+def _place(span: EvidenceSpan) -> str:
+    where = "" if span.sentence_index is None else f", sentence {span.sentence_index + 1}"
+    where = where if span.page is None else f"{where}, page {span.page}"
+    return f"{span.document}{where}"
+
+
+def _counts(summary: Summary) -> Iterator[str | tuple[str, str]]:
+    verdicts = summary.cases + summary.dangling
+    if not verdicts:
+        yield "No citations to check."
+        return
+    yield f"{summary.supported} of {verdicts} citations supported"
+    for name in ("contradicted", "irrelevant", "dangling", "abstained", "failed"):
+        if count := getattr(summary, name):
+            yield f", {count} {name}"
+    yield f"; {summary.uncited} of {summary.claims} sentences without a citation."
+    if summary.retracted:
+        yield f" {retracted_citations(summary)}.", "bold red"
+
+
+def retracted_citations(summary: Summary) -> str:
+    """Describe how many citations are of retracted documents."""
+    one = summary.retracted == 1
+    return (
+        f"{summary.retracted} of {summary.citations} citations {'is of a' if one else 'are of'} RETRACTED document"
+        + ("" if one else "s")
+    )
+
+
+def _rationale(run: Run) -> Iterator[StyledLine]:
+    """Yield the steps with their categories, and the quotations that were not found."""
+    if run.answer.rationale is None or not run.answer.rationale.steps:
+        return
+    yield _of("heading", "Rationale")
+    judged = () if run.rationale is None else run.rationale.checked.verdicts
+    categories = {verdict.claim: verdict.native for verdict in judged}
+    for number, step in enumerate(run.answer.rationale.steps, start=1):
+        category = categories.get(step.statement, "not judged")
+        yield _of("item", (f"{number}. ", "bold"), step.statement, (f"  {category}", "dim"))
+        for quotation in step.unfound:
+            yield _of("detail", ("not found in its source: ", "yellow"), f"“{quotation}”")
+    if run.rationale is not None:
+        faithful, statements = run.rationale.faith
+        yield _of("item", f"Faith(R): {faithful} of {statements} statements faithful.")
+
+
+def changes_blocks(changes: Iterable[Change], left: Iterable[str] = ()) -> Iterator[StyledLine]:
+    """Yield the changes of a repair, each sentence before and after; then what could not be judged."""
+    for change in changes:
+        by = f", by {change.by}" if change.by else ""
+        yield _of("text", (change.action, "bold"), (f"  {change.why}{by}", "dim"))
+        yield _of("item", ("- ", "red"), change.before)
+        if change.after is not None:
+            yield _of("item", ("+ ", "green"), change.after)
+    for reason in left:
+        yield _of("text", ("left as it was", "yellow"), f"  {reason}")
+
+
+def rewriting_line(rewriting: Rewriting) -> str:
+    """Describe the result of a query rewriting."""
+    figures = _figures((rewriting.coverage, rewriting.relevance))
+    if not rewriting.fired:
+        return f"Not searched again: {figures}."
+    why = "; ".join(rewriting.reasons)
+    if rewriting.failed is not None:
+        return f"Poor evidence ({why}); looking for other words failed: {rewriting.failed}"
+    if rewriting.query is None or rewriting.again is None:
+        return f"Poor evidence ({why}), and no other words to search for."
+    end = "these are its documents" if rewriting.kept else "the first documents were better and are kept"
+    return f"Poor evidence ({why}); searched for “{rewriting.query}” ({_figures(rewriting.again)}): {end}."
+
+
+def _figures(judged: tuple[float, float | None]) -> str:
+    coverage, relevance = judged
+    return f"coverage {coverage:.2f}" + ("" if relevance is None else f", relevance {relevance:.2f}")

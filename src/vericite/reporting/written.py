@@ -1,0 +1,104 @@
+"""Answers as a document to keep or send, and the references they cite for a reference manager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from vericite.corpus.references import to_ris
+from vericite.disk.files import Replacing, whole_bytes
+from vericite.errors import InputError
+from vericite.records import Document, Run, to_json
+from vericite.reporting.blocks import StyledLine, to_docx, to_markdown
+from vericite.reporting.told import told
+from vericite.version import __version__
+
+FORMS = {
+    ".md": "Markdown",
+    ".html": "a page that opens from disk",
+    ".docx": "Word",
+    ".ris": "the cited references, for Zotero or EndNote",
+    ".jsonl": "the runs as JSON Lines",
+}
+"""What is written, by the ending of the file."""
+
+
+def form_of(out: Path) -> str:
+    """Return the ending that says what to write.
+
+    Raises:
+        InputError: The ending is none of ``FORMS``.
+    """
+    ending = {".markdown": ".md", ".htm": ".html"}.get(out.suffix.lower(), out.suffix.lower())
+    if ending not in FORMS:
+        known = ", ".join(f"{ending} ({what})" for ending, what in FORMS.items())
+        raise InputError(f"expected a file that ends in {known}; found {out}")
+    return ending
+
+
+def write_runs(runs: Sequence[Run], out: Path) -> None:
+    """Write answers in the form that the file's ending asks for.
+
+    Raises:
+        InputError: The ending is unknown, or the file cannot be written.
+    """
+    ending = form_of(out)
+    try:
+        if ending == ".docx":
+            with whole_bytes(out) as file:
+                file.write(to_docx(list(_document(runs))))
+            return
+        _write(out, _text(runs, ending))
+    except OSError as error:
+        raise InputError(f"expected a file that can be written; found {out}: {error.strerror}") from None
+
+
+def _text(runs: Sequence[Run], ending: str) -> Iterable[str]:
+    if ending == ".jsonl":
+        return (f"{to_json(run)}\n" for run in runs)
+    if ending == ".ris":
+        return [references(runs)]
+    if ending == ".html":
+        return [_page(runs)]
+    return [to_markdown(_document(runs))]
+
+
+def _write(out: Path, lines: Iterable[str]) -> None:
+    file = Replacing(out)
+    try:
+        file.write(lines)
+        file.done()
+    except OSError:
+        file.leave()
+        raise
+
+
+def _page(runs: Sequence[Run]) -> str:
+    from vericite.evaluate.scoring import System
+    from vericite.evaluate.systems import SystemFiles
+    from vericite.reporting.data import make_report
+    from vericite.reporting.page import make_page
+
+    # In the order of the questions.
+    items = tuple(SystemFiles(runs={run.question.id: run}).system("answers").items[0] for run in runs)
+    title = runs[0].question.text if len(runs) == 1 else "Cited answers"
+    return make_page(make_report([System("answers", items)]), title).html
+
+
+def _document(runs: Sequence[Run]) -> Iterator[StyledLine]:
+    for run in runs:
+        yield from told(run, full=True)
+    made = "Research tool, not medical advice. Read the sources before you rely on an answer."
+    yield StyledLine.of("text", (f"VeriCite {__version__}. {made}", "dim"), gap=True)
+
+
+def references(runs: Iterable[Run]) -> str:
+    """Return the documents that answers cite as RIS, each once, with the questions that it is cited for as notes."""
+    found: dict[str, Document] = {}
+    notes: dict[str, list[str]] = {}
+    for run in runs:
+        cited = (citation.document for claim in run.answer.claims for citation in claim.citations)
+        for id in dict.fromkeys(filter(None, cited)):
+            found.setdefault(id, run.answer.document(id))
+            notes.setdefault(id, []).append(f"Cited for: {run.question.text}")
+    return to_ris(found.values(), list(notes.values()))

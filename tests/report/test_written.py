@@ -1,0 +1,153 @@
+"""Answers written to keep or to send: Markdown, Word, a page, references and runs."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+import vericite
+from vericite.corpus.references import reference_text, to_ris
+from vericite.corpus.sources.registry import documents_in
+from vericite.errors import InputError
+from vericite.records import Document, Run, Section
+from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
+
+ASPIRIN = Document(
+    id="99000001",
+    pmid="99000001",
+    doi="10.1000/xyz(1)2",
+    title="Aspirin after stroke: a randomised trial.",
+    authors=("Able A", "Baker B"),
+    journal="J Trials",
+    year=2019,
+    date="2019-05-03",
+    sections=(Section(label="RESULTS", text="Aspirin lowered the risk of a second stroke by 20%."),),
+)
+OTHER = Document.from_text("other", "Zinc shortens colds in adults who take it early.", "Zinc")
+QUESTION = "Does aspirin lower the risk of a second stroke?"
+
+HOSTILE = [
+    "<script>alert(1)</script>", "[click](http://bad.example)", "# no heading", "1. no list", "*a* _b_ `c`",
+    "[x]: http://bad.example", "![i](x)", "a\n\n# b\nER  - \nTY  - JOUR\n", "&lt; &#60;", "\x1b[31mred", "> no quote",
+    "\ufffe\uffff", "a@bad.example www.bad.example", "http://bad.example", "~~gone~~", "[1](http://bad.example)",
+]  # fmt: skip
+texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40))
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return vericite.ask(QUESTION, [ASPIRIN, OTHER], judge="lexical", k=2)
+
+
+def rendered(markdown: str) -> list[tuple[str, str]]:
+    """Return the leaf tokens of a CommonMark reader with its extensions, as kind and content."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    found: list[tuple[str, str]] = []
+    for token in reader.parse(markdown):
+        found += [(child.type, child.content) for child in token.children or ()] or [(token.type, token.content)]
+    return found
+
+
+@given(st.lists(st.tuples(st.sampled_from(["title", "heading", "text", "item", "detail"]), texts), max_size=6))
+def test_no_text_of_a_record_is_markup_in_markdown_or_word(lines):
+    blocks = [StyledLine.of(kind, text) for kind, text in lines]
+    tokens = rendered(to_markdown(blocks))
+    names = ("heading", "paragraph", "bullet_list", "list_item")
+    blocks_of = {f"{name}_{end}" for name in names for end in ("open", "close")}
+    assert {kind for kind, _ in tokens} <= {"text", "text_special", "inline"} | blocks_of
+    shown = "".join(content for kind, content in tokens if kind in ("text", "text_special"))
+    assert "".join(shown.split()) == "".join("".join(block.text for block in blocks).split())
+    with zipfile.ZipFile(io.BytesIO(to_docx(blocks))) as archive:
+        trees = {name: etree.fromstring(archive.read(name)) for name in archive.namelist()}
+    paragraphs = ["".join(paragraph.itertext()) for paragraph in trees["word/document.xml"].iter("{*}p")]
+    assert paragraphs == [block.text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd") for block in blocks]
+    assert b"hyperlink" not in etree.tostring(trees["word/_rels/document.xml.rels"])
+
+
+def test_a_word_document_is_read_by_our_reader_and_by_python_docx(run: Run, tmp_path: Path):
+    out = tmp_path / "answer.docx"
+    vericite.write_answers(run, out)
+    (document,) = documents_in(out)
+    assert isinstance(document, Document)
+    assert document.title == QUESTION and "Aspirin lowered the risk of a second stroke by 20% [1]." in document.text
+    vericite.write_answers([run], tmp_path / "again.docx")
+    assert out.read_bytes() == (tmp_path / "again.docx").read_bytes()
+    docx = pytest.importorskip("docx")
+    read = docx.Document(str(out))
+    assert [paragraph.style.name for paragraph in read.paragraphs[:3]] == ["Heading 1", "Body Text", "Heading 2"]
+
+
+def test_markdown_has_references_with_links_and_apart_what_is_not_cited(run: Run, tmp_path: Path):
+    vericite.write_answers(run, tmp_path / "answer.md")
+    text = (tmp_path / "answer.md").read_text(encoding="utf-8")
+    cited, found = text.split("## Found and not cited")
+    assert "**[1]** Able A, Baker B. Aspirin after stroke: a randomised trial. J Trials. 2019." in cited
+    assert "[PMID 99000001](https://pubmed.ncbi.nlm.nih.gov/99000001/)" in cited
+    assert "(https://doi.org/10.1000/xyz%281%292)" in cited
+    assert "Zinc" in found and "Zinc" not in cited
+
+
+@given(st.lists(st.tuples(texts, texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=4))
+def test_references_are_read_back_one_a_document(tmp_path_factory: pytest.TempPathFactory, values):
+    documents = [
+        Document(id=str(99000000 + number), pmid=str(99000000 + number), title=f"A {title}", journal=journal or None,
+                 year=2001, authors=tuple(authors), sections=(Section(text=f"B {abstract}"),))
+        for number, (title, journal, abstract, authors) in enumerate(values)
+    ]  # fmt: skip
+    path = tmp_path_factory.mktemp("ris") / "a.ris"
+    path.write_bytes(to_ris(documents, [["Cited for: ER  - \nTY  - "]] * len(documents)).encode("utf-8", "replace"))
+    read = list(documents_in(path))
+    assert [item.pmid for item in read if isinstance(item, Document)] == [document.pmid for document in documents]
+    assert all(isinstance(item, Document) and item.year == 2001 for item in read)
+
+
+def test_references_hold_each_cited_document_once_with_its_questions(run: Run, tmp_path: Path):
+    other = run.model_copy(update={"question": run.question.model_copy(update={"id": "q2", "text": "And again?"})})
+    out = tmp_path / "answer.ris"
+    vericite.write_answers([run, other], out)
+    (read,) = documents_in(out)
+    assert isinstance(read, Document)
+    for name in ("pmid", "doi", "journal", "year", "date", "authors", "sections"):
+        assert getattr(read, name) == getattr(ASPIRIN, name)
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "TY  - JOUR" and lines[-1] == "ER  - "
+    assert [line for line in lines if line.startswith("N1")] == [
+        f"N1  - Cited for: {QUESTION}", "N1  - Cited for: And again?"
+    ]  # fmt: skip
+
+
+def test_a_page_and_runs_hold_the_questions_in_order(run: Run, tmp_path: Path):
+    runs = [run.model_copy(update={"question": run.question.model_copy(update={"id": id})}) for id in ("q2", "q10")]
+    vericite.write_answers(runs, tmp_path / "a.html")
+    vericite.write_answers(runs, tmp_path / "a.jsonl")
+    html = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert 0 < html.index('"id":"q2"') < html.index('"id":"q10"')
+    assert '"quoted":1' in html and '"supported":' not in html
+    ids = [json.loads(line)["question"]["id"] for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert ids == ["q2", "q10"]
+
+
+def test_an_unknown_ending_is_refused_with_those_that_there_are(run: Run, tmp_path: Path):
+    with pytest.raises(InputError, match=r"\.docx \(Word\).*answer\.pdf"):
+        vericite.write_answers(run, tmp_path / "answer.pdf")
+    with pytest.raises(InputError, match="a run, as ask"):
+        vericite.write_answers([QUESTION], tmp_path / "answer.md")  # type: ignore[list-item]
+
+
+def test_a_reference_ends_each_part_once():
+    title = Document(id="a", title="Who should be treated?", journal="J.", year=2020, authors=tuple("ABCDEFG"))
+    assert reference_text(title) == "A, B, C, D, E, F, et al. Who should be treated? J. 2020."
+
+
+def test_words_keep_their_style_and_address():
+    block = StyledLine.of("text", ("bold", "bold"), " and ", Words("a link", link="https://x.example/a"))
+    assert to_markdown([block]) == "**bold** and [a link](https://x.example/a)\n"
