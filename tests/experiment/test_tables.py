@@ -256,7 +256,7 @@ def test_a_table_warns_about_failed_questions_and_truncated_evidence(folder: Pat
     first, second, third = one.system.items
     changed = System(one.system.name, (failing(first), worse(second), worse(third)))
     table = make_table([replace(one, system=changed), *others], Layout.load(str(folder / "layout.toml")))
-    assert table.warnings[0] == f"{one.system.name}: 1 of 3 questions failed"
+    assert table.warnings[0] == f"{one.system.name}: 1 of 3 questions failed; figures of answers leave them out"
     found = sum(len(item.ranked or ()) for item in changed.items)
     parts = sum(len(item.ranked or ()) - 1 for item in (second, third))
     cut = f"evidence was truncated; the model saw {found - 2} of {found} documents found, {parts} of them in part"

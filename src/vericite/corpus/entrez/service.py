@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from errno import EHOSTUNREACH, ENETDOWN, ENETUNREACH
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
+from weakref import finalize
 
 import httpx2
 
@@ -292,6 +293,8 @@ class EntrezService:
                 "accept-encoding": "gzip",
             },
         )
+        # A search that is no longer used closes its connections.
+        finalize(self, self._http.close)
         self._scrubber = LogScrubber(self._key)
         self._scrubber.attach()
 

@@ -284,7 +284,7 @@ def _warnings(cells: Iterable[RunCell]) -> Iterator[str]:
     for cell in cells:
         items = cell.system.items
         if failed := sum(item.failed is not None for item in items):
-            yield f"{cell.system.name}: {failed} of {len(items)} questions failed"
+            yield f"{cell.system.name}: {failed} of {len(items)} questions failed; figures of answers leave them out"
         found = sum(len(item.ranked or ()) for item in items)
         cut = [document for item in items if item.answer is not None for document in item.answer.trimmed]
         if cut:
@@ -320,7 +320,12 @@ def _is_by(column: Column, maker: str) -> bool:
 
 
 def _scored(system: System, column: Column, measure: Measure) -> System:
-    """Return the system with only the scores of the column's model."""
+    """Return the system as a column scores it: with only the scores of the column's model, and without failed calls.
+
+    A question whose call failed has no answer that could be wrong. What was found for it is known.
+    """
+    if "evidence" not in measure.needs:
+        system = System(system.name, tuple(item for item in system.items if item.failed is None))
     if not column.by or not isinstance(measure, StoredScore):
         return system
     key = measure.key
@@ -504,7 +509,10 @@ class _CellPair:
 
 def _inputs_without_verdicts(item: Item) -> object:
     """Return everything that a measure without verdicts can read from an item."""
-    answer = None if item.answer is None else (*_answer_key(item.answer), item.answer.spent)
+    spent = None if item.answer is None else item.answer.spent
+    # What a reply from the cache took is no cost of the answer.
+    effort = spent if spent is not None and spent.calls else None
+    answer = None if item.answer is None else (*_answer_key(item.answer), effort)
     features = None if item.features is None else (item.features.answer.tobytes(), item.features.reference.tobytes())
     scores = tuple(sorted(item.scores.items()))
     return item.id, answer, item.ranked, item.exact, scores, features, item.labels, item.changes, item.failed

@@ -1,0 +1,257 @@
+"""Every ready experiment, four questions a cell, with the services that it names on loopback."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))
+
+import rehearsal
+from entrez_server import EntrezServer
+from rehearsal import ASKED, KEYS, NOT_SENT, Hosts, host_of
+
+from vericite.lab.experiment.config import Experiment
+from vericite.lab.experiment.grid import CELLS
+from vericite.pipeline.runs import RUNS
+from vericite.records import Run, read_jsonl
+
+pytest.importorskip("yaml", reason="needs PyYAML")
+pytest.importorskip("rouge_score", reason="the extra [eval] is not installed")
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+
+def needs_torch(file: Path) -> bool:
+    plans = [cell.plan for cell in Experiment.load(file).expanded()]
+    names = [name for plan in plans for name in (plan.check.judge or "", plan.search.rerank, plan.search.by or "")]
+    return any(name.startswith("hf:") or name in ("bge", "medcpt", "rrf-2", "rrf-4") for name in names)
+
+
+FAST = ("full-text", "vericite-table3-offline", "reason-verify-table2-offline")
+EVERY = [
+    pytest.param(
+        file,
+        id=file.stem,
+        marks=[pytest.mark.hf] if needs_torch(file) else [] if file.stem in FAST else [pytest.mark.slow],
+    )
+    for file in sorted(EXPERIMENTS.glob("*.yaml"))
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    return rehearsal.material(tmp_path_factory.mktemp("material"))
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch", reason="the extra [hf] is not installed")
+    return rehearsal.hub(tmp_path_factory.mktemp("hub"))
+
+
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Hosts, EntrezServer]]:
+    hosts, ncbi = rehearsal.services()
+    with hosts, ncbi:
+        for name, value in rehearsal.environment(tmp_path / "cache").items():
+            monkeypatch.setenv(name, value)
+        rehearsal.redirect(monkeypatch, hosts.port, rehearsal.port_of(ncbi))
+        yield hosts, ncbi
+        refuse_strange_keys(hosts, ncbi)
+
+
+@pytest.fixture
+def checkpoints(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's cache, where the test needs one."""
+    if request.node.get_closest_marker("hf"):
+        constants = pytest.importorskip("huggingface_hub.constants")
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(request.getfixturevalue("hub")))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+def refuse_strange_keys(hosts: Hosts, ncbi: EntrezServer) -> None:
+    """Each host got its own key and no other, in any part of a request."""
+    for arrival in [*hosts.arrivals, *ncbi.arrivals]:
+        sent = json.dumps([arrival.path, arrival.headers, getattr(arrival, "body", None) or arrival.fields])
+        own = KEYS[host_of(arrival)][1]
+        others = {key for _, key in KEYS.values()} | set(NOT_SENT.values())
+        assert [key for key in others - {own} if key in sent] == []
+        assert own in sent, host_of(arrival)
+
+
+def runs_of(folder: Path) -> dict[str, list[Run]]:
+    cells = json.loads((folder / "experiment.json").read_text())["cells"]
+    return {name: list(read_jsonl(Run, folder / CELLS / cell["folder"] / RUNS)) for name, cell in cells.items()}
+
+
+@pytest.mark.parametrize("file", EVERY)
+@pytest.mark.usefixtures("checkpoints")
+def test_a_ready_experiment_ends_resumes_and_prints_its_table(
+    file: Path,
+    files: Mapping[str, str],
+    services: tuple[Hosts, EntrezServer],
+    run_cli: Callable[..., Any],
+    tmp_path: Path,
+):
+    hosts, ncbi = services
+    if "reason-verify" in file.name:
+        make_pools(files, run_cli)
+        hosts.arrivals.clear()
+    words = ["run", str(file), "--to", str(tmp_path / "runs"), *rehearsal.given(file, files)]
+    dry = run_cli(*words, "--dry-run", "--first", str(ASKED))
+    assert dry.code == 0, dry.err
+    assert not hosts.arrivals
+    for first in (2, ASKED):
+        done = run_cli(*words, "--first", str(first))
+        assert done.code == 0, done.out + done.err
+    called = len(hosts.arrivals), len(ncbi.arrivals)
+    again = run_cli(*words, "--first", str(ASKED))
+    assert again.code == 0 and (len(hosts.arrivals), len(ncbi.arrivals)) == called
+    runs = runs_of(tmp_path / "runs")
+    assert {len(found) for found in runs.values()} == {ASKED}
+    printed = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100")
+    assert printed.code == 0 and "failed" not in printed.out, printed.err
+    for row in ours(run_cli, tmp_path / "runs"):
+        assert not row["value"] or 1 <= int(row["n"]) <= ASKED, row
+        if row["measure"].startswith("CategoryAccuracy") and uses_model(row):
+            assert float(row["value"]) == share_right(runs, row["column"].partition(",")[0]), row
+
+
+def share_right(runs: Mapping[str, list[Run]], data: str) -> float:
+    """The share of MIRAGE's questions that the fake models answer as the gold does."""
+    asked = next(found for name, found in runs.items() if f"data {data}," in name)
+    gold = {rehearsal.mirage_row(number)["question"]: "AB"[number % 2] for number in range(80)}
+    drugs = {text: text.split()[1] for text in gold}
+    right = [rehearsal.decided(drugs[run.question.text])[0] == gold[run.question.text] for run in asked]
+    return sum(right) / len(right)
+
+
+def uses_model(row: Mapping[str, str]) -> bool:
+    return row.get("model", "extractive") != "extractive"
+
+
+def ours(run_cli: Callable[..., Any], folder: Path) -> list[dict[str, str]]:
+    printed = run_cli("table", str(folder), "--as", "csv", "--set", "draws=100")
+    assert printed.code == 0, printed.err
+    return [row for row in csv.DictReader(StringIO(printed.out)) if row["by"] == "ours"]
+
+
+WITHOUT_TORCH = """
+name: mine
+extends: {file}
+plan: {{check: {{judge: lexical}}}}
+axes: {{k: {{3: {{search: {{k: 3}}}}}}}}
+"""
+
+
+def test_refused_calls_are_marked_and_only_they_are_asked_again(
+    files: Mapping[str, str], services: tuple[Hosts, EntrezServer], run_cli: Callable[..., Any], tmp_path: Path
+):
+    """Of four models, one is refused by its service, and one question is too long for the others."""
+    hosts, _ = services
+    file = tmp_path / "mine.yaml"
+    file.write_text(WITHOUT_TORCH.format(file=EXPERIMENTS / "vericite-table1.yaml"))
+    hosts.refused, hosts.too_long = "mistral", "sitavalone on chronic cough"
+    words = ["run", str(file), "--to", str(tmp_path / "runs"), *rehearsal.given(file, files), "--first", str(ASKED)]
+    done = run_cli(*words)
+    assert done.code == 3 and "questions that failed: 6" in done.err, done.err
+    found = {(row["model"], row["column"]): row for row in ours(run_cli, tmp_path / "runs")}
+    models = {model for model, _ in found}
+    assert len(models) == 4
+    for (model, column), row in found.items():
+        if model == "Mistral-7B":
+            assert (row["value"], row["low"], row["missing"]) == ("failed", "", "3")
+        elif column in ("Sup.", "R-L"):
+            assert (row["n"], row["missing"]) == ("2", "0")
+        elif column == "Rec.":
+            assert row["n"] == "3"
+    text = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100").out
+    assert "Mistral-7B, 3: 3 of 3 questions failed" in text
+    assert "GPT-4o-mini, 3: 1 of 3 questions failed" in text
+    assert {host_of(arrival) for arrival in hosts.arrivals} == {"api.deepinfra.com", "openrouter.ai"}
+    hosts.refused = hosts.too_long = ""
+    hosts.arrivals.clear()
+    assert run_cli(*words).code == 0
+    assert len(hosts.arrivals) == 6
+    assert all(row["value"] != "failed" for row in ours(run_cli, tmp_path / "runs"))
+
+
+LINES = re.compile(rb"\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", EVERY)
+@pytest.mark.usefixtures("checkpoints")
+def test_a_ready_experiment_goes_on_after_kills(
+    file: Path,
+    files: Mapping[str, str],
+    services: tuple[Hosts, EntrezServer],
+    run_cli: Callable[..., Any],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+):
+    hosts, ncbi = services
+    if "reason-verify" in file.name:
+        make_pools(files, run_cli)
+        hosts.arrivals.clear()
+    folder, cells = tmp_path / "runs", len(Experiment.load(file).expanded())
+    words = ["run", str(file), "--to", str(folder), *rehearsal.given(file, files), "--first", str(ASKED)]
+    cache = request.getfixturevalue("hub") if request.node.get_closest_marker("hf") else None
+    ports = f"{hosts.port},{rehearsal.port_of(ncbi)}"
+    known = {**os.environ, **rehearsal.environment(tmp_path / "cache", cache), rehearsal.PORTS: ports}
+    hosts.pause = 0.02
+
+    def done() -> int:
+        return sum(len(LINES.findall(path.read_bytes())) for path in folder.glob(f"{CELLS}/*/{RUNS}"))
+
+    kills = 0
+    for share in (0.3, 0.7):
+        with subprocess.Popen(
+            [sys.executable, rehearsal.__file__, *words],
+            env=known,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as run:
+            while run.poll() is None and done() < share * cells * ASKED:
+                time.sleep(0.01)
+            kills += run.poll() is None
+            run.kill()
+    assert kills
+    hosts.pause = 0.0
+    at_end = run_cli(*words)
+    assert at_end.code == 0, at_end.out + at_end.err
+    for name, found in runs_of(folder).items():
+        assert len({run.question.id for run in found}) == len(found) == ASKED, name
+        assert not any(run.answer.failed for run in found)
+    requests = Counter(json.dumps([host_of(arrival), arrival.body]) for arrival in hosts.arrivals)
+    # What was in flight when the process died is asked again.
+    assert sum(requests.values()) - len(requests) <= kills * CONCURRENCY
+
+
+CONCURRENCY = 8
+
+
+def make_pools(files: Mapping[str, str], run_cli: Callable[..., Any]) -> None:
+    """The two pools, by the documented commands."""
+    folder = Path(files["mirage"]).parent
+    for name, training in (("bioasq", "bioasq:training.json"), ("pubmedqa", "pubmedqa/training:ori_pqal.json")):
+        data, _, file = training.partition(":")
+        built = run_cli(
+            "demonstrations", "build", f"{data}:{folder / file}", "--corpus", files["corpus"], "--retrieved",
+            "--llm", "http://localhost:8000/v1#meta-llama/Meta-Llama-3-8B-Instruct",
+            "--prompt", f"reason-verify-{name}", "--to", files[f"{name}_pool"],
+        )  # fmt: skip
+        assert built.code == 0, built.err
