@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))
+sys.path.extend(str(Path(__file__).resolve().parents[1] / home) for home in ("experiment", "papers"))
 
 import rehearsal
 from entrez_server import EntrezServer
+from printed import PAPERS, needs_papers, printed
 from rehearsal import ASKED, KEYS, NOT_SENT, Hosts, host_of
 
 from vericite.lab.experiment.config import Experiment
@@ -187,6 +188,50 @@ def test_refused_calls_are_marked_and_only_they_are_asked_again(
     assert run_cli(*words).code == 0
     assert len(hosts.arrivals) == 6
     assert all(row["value"] != "failed" for row in ours(run_cli, tmp_path / "runs"))
+
+
+@pytest.fixture
+def printed_prompts(run_cli: Callable[..., Any], tmp_path: Path) -> Path:
+    """The prompts that the two papers print, from the copies of them."""
+    for paper in ("vericite", "reason-and-verify"):
+        made = run_cli("prompts", "from", str(PAPERS / f"{paper}.txt"), "--to", str(tmp_path / "printed"))
+        assert made.code == 0, made.err
+    return tmp_path / "printed"
+
+
+@pytest.mark.slow
+@needs_papers
+@pytest.mark.parametrize("file", EVERY)
+@pytest.mark.usefixtures("checkpoints")
+def test_a_ready_experiment_sends_the_printed_prompts(
+    file: Path,
+    files: Mapping[str, str],
+    services: tuple[Hosts, EntrezServer],
+    run_cli: Callable[..., Any],
+    tmp_path: Path,
+    printed_prompts: Path,
+):
+    hosts, _ = services
+    wanted = Experiment.load(file).our_wording
+    if not wanted:
+        pytest.skip("no prompt of it is printed")
+    if "reason-verify" in file.name:
+        make_pools(files, run_cli)
+        hosts.arrivals.clear()
+    words = ["run", str(file), "--to", str(tmp_path / "runs"), *rehearsal.given(file, files), "--first", "2"]
+    done = run_cli(*words, "--set", f"prompts={printed_prompts}")
+    if any(cell.plan.answer.evidence == "sentences" for cell in Experiment.load(file).expanded()):
+        assert done.code == 2 and "excerpts" in done.err
+        return
+    assert done.code == 0 and "our wording" not in done.err, done.out + done.err
+    sent = [arrival.body["messages"] for arrival in hosts.arrivals]
+    rules = {name: printed(name).split("\n\n[Two few-shot")[0] for name in wanted}
+    assert {name for name, text in rules.items() if any(turns[0]["content"] == text for turns in sent)} == set(wanted)
+    table = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100")
+    assert table.code == 0 and "our wording" not in table.out and "failed" not in table.out
+    for row in ours(run_cli, tmp_path / "runs"):
+        if row["measure"].startswith("CategoryAccuracy"):
+            assert float(row["value"]) == share_right(runs_of(tmp_path / "runs"), row["column"].partition(",")[0]), row
 
 
 LINES = re.compile(rb"\n")

@@ -14,6 +14,7 @@ from server import Answering, Arrival, ScriptedServer, reply
 import vericite
 from vericite.generate.prompt import load_prompt
 from vericite.lab.train.examples import read_examples
+from vericite.records import Run, read_jsonl
 
 pytestmark = needs_papers
 
@@ -87,6 +88,10 @@ def test_vericites_prompt_through_its_experiment(
         examples = examples.removeprefix(whole)
     assert not examples
     assert (arrival.body["temperature"], arrival.body["top_p"]) == (0.4, 0.9)
+    (runs,) = (tmp_path / "runs" / "cells").glob("*/runs.jsonl")
+    (run,) = read_jsonl(Run, runs)
+    assert run.answer.text == said
+    assert [[citation.document for citation in claim.citations] for claim in run.answer.claims] == [["7"], ["8"]]
     table = run_cli("table", str(tmp_path / "runs"))
     assert table.code == 0 and "our wording" not in table.out
     # In our words, both say so.
@@ -110,7 +115,7 @@ def test_reason_and_verifys_prompts_through_their_experiment(
     data = {name: {"answer": {"prompt": prompt}} for name, prompt in names.items()}
     file.write_text(
         f"name: mine\nextends: {EXPERIMENTS}/reason-verify-table2.yaml\ncells: null\n"
-        "plan: {check: {protocol: vericite, judge: lexical}}\n"
+        "plan: {check: {protocol: vericite, judge: lexical}, search: {rewrite: none}}\n"
         f"axes: {json.dumps({'data': data, 'system': {'rationale': {}}})}\n"
     )
     given = ("--set", f"corpus={corpus}", "--set", f"mirage={mirage}", "--set", f"model={server.spec}")
@@ -120,7 +125,11 @@ def test_reason_and_verifys_prompts_through_their_experiment(
     user = ("user", f"[1] {TEXT}\n\n{row['question']}")
     assert asked == [[("system", printed(prompt)), user] for prompt in names.values()]
     table = run_cli("table", str(tmp_path / "runs"), "--as", "csv")
-    assert table.code == 0 and "BioASQ-Y/N" in table.out and ",1.0," in table.out
+    assert (
+        table.code == 0
+        and "BioASQ-Y/N" in table.out
+        and table.out.count("CategoryAccuracy(refused='wrong'),ours,1.0,") == 2
+    )
 
 
 def test_a_folder_without_the_prompts_is_refused(run_cli: Callable[..., Any], tmp_path: Path):
@@ -141,7 +150,8 @@ def test_bioaces_prompts_for_nuggets_and_sentences(
     folder = prompts("bioace")
 
     def behave(answering: Answering, arrival: Arrival) -> None:
-        said = "Required" if "Answer Sentence:" in arrival.question else "Iron lowers fatigue.\nIron is a metal."
+        facts = arrival.question.removeprefix(printed("bioace-nuggets").removesuffix("{text}")).replace(". ", ".\n")
+        said = "Required" if "Answer Sentence:" in arrival.question else facts
         reply(said)(answering, arrival)
 
     server.default = behave
@@ -166,6 +176,9 @@ def test_bioaces_prompts_for_nuggets_and_sentences(
     answers = [turns[0][1] for turns in asked if turns[0][1].startswith(of_text)]
     assert len(answers) + len(sentences) == len(asked)
     assert any(text.startswith(f"{of_text}Iron supplements lower fatigue") for text in answers)
+    # Its replies are the answers' sentences, one a line: M1 has most of the gold, M2 less.
+    of_m1, of_m2 = (rows["nuggets (table 1)", "recall", system]["value"] for system in ("M1", "M2"))
+    assert of_m1 > 0.8 > 0.5 > of_m2
 
 
 JUDGED = {

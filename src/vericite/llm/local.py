@@ -26,10 +26,10 @@ from vericite.llm.spec import ModelSpec
 CONTEXT = 8192
 """Tokens of prompt and reply if the model's file does not say."""
 
-MOST_CONTEXT = 16_384
+MOST_CONTEXT = 18_432
 """Maximum used by default: memory is reserved for all of it, even if it is not needed.
 
-Twenty abstracts of 2,200 characters fit.
+Twenty abstracts of 2,200 characters fit, with two demonstrations.
 """
 
 _PATIENCE = 2.0
