@@ -20,8 +20,8 @@ from vericite.evaluate.significance import corrected
 from vericite.lab.experiment.config import Experiment
 from vericite.lab.experiment.grid import Grid
 from vericite.lab.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
-from vericite.lab.experiment.tables import LAYOUTS, Layout, RunCell, make_table, read_cells
-from vericite.records import Trimmed, to_json
+from vericite.lab.experiment.tables import LAYOUTS, Column, Layout, RunCell, make_table, read_cells
+from vericite.records import Spent, Trimmed, to_json
 
 NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
 
@@ -150,6 +150,35 @@ def test_measures_without_verdicts_are_compared_once_for_all_judges(folder: Path
     )
     assert {place for one in across.comparisons for _, place in one.places} == {0, 1, 2, 3}
     assert len(across.comparisons) == 3
+
+
+def test_replies_from_the_cache_do_not_repeat_a_comparison(folder: Path, compared: Layout):
+    """A cell that was interrupted, or whose prompts another experiment sent, has answers without calls of their own."""
+    cells = twice_judged(folder)
+
+    def remembered(item: Item, seconds: float) -> Item:
+        assert item.answer is not None
+        spent = Spent(remembered=1, seconds=seconds)
+        return replace(item, answer=item.answer.model_copy(update={"spent": spent}))
+
+    cells = [
+        RunCell(cell.at, System(cell.system.name, tuple(remembered(item, place / 7) for item in cell.system.items)))
+        for place, cell in enumerate(cells)
+    ]
+    assert [len(one.places) for one in make_table(cells, compared).comparisons] == [1, 2, 1]
+
+
+def test_a_failed_call_is_no_wrong_answer(folder: Path, compared: Layout):
+    one, *others = read_cells([folder / "runs"], Problems())
+    first, *rest = one.system.items
+    failed = replace(first, answer=None, checked=None, failed="the service was not reached")
+    cells = [RunCell(one.at, System(one.system.name, (failed, *rest))), *others]
+    columns = (Column(name="answered", measure="AnsweredRate"), Column(name="Rec.", measure="Recall@10000"))
+    table = make_table(cells, compared.model_copy(update={"columns": columns, "missing": "zero"}))
+    answered, recall = (figure.estimate for figure in table.rows[0].figures if figure is not None)
+    assert answered is not None and (answered.value, answered.n) == (1.0, 2)
+    assert recall is not None and recall.n == 3
+    assert table.warnings == (f"{one.system.name}: 1 of 3 questions failed; figures of answers leave them out",)
 
 
 def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout):
