@@ -241,12 +241,13 @@ def tuned_labeller(
     base: str, out: Path, train: list[tuple[AnswerSentence, SentenceLabel]], config: Path | None
 ) -> Labeller:
     """A checkpoint fine-tuned on the labelled sentences."""
+    from vericite.lab.assess.completeness import asked_hash
     from vericite.lab.train.configs import LabelConfig
-    from vericite.lab.train.labels import LabelRun, completeness_texts, train_completeness
+    from vericite.lab.train.labels import LabelRun, completeness_texts, train_with_card
 
     run = LabelRun(base, out, completeness_texts(train), LABELS)
     settings = LabelConfig() if config is None else LabelConfig.load(config)
-    print(f"{out.name}: {train_completeness(run, train, settings, told)}", flush=True)
+    print(f"{out.name}: {train_with_card(run, [asked_hash(asked) for asked, _ in train], settings, told)}", flush=True)
     return labeller_of(str(out), None, Embedder.shared())
 
 
@@ -382,8 +383,8 @@ def correctness(folder: Path, sizes: Sequence[int], bases: Sequence[str], runs: 
             "length alone": (length, best_bar(train, length)),
             "cosine": (cosine, best_bar(train, cosine)),
             "reranker": (reranked, best_bar(train, reranked)),
-            "SVM": (classical(train, "svm"), 0.0),
-            "LR": (classical(train, "logistic"), 0.0),
+            "SVM": (classical(train, "svm").score, 0.0),
+            "LR": (classical(train, "logistic").score, 0.0),
             "LR over cosine, reranker, words, length": (fitted(train, [cosine, reranked]), 0.0),
             "NLI (bundled verifier: has seen the documents)": (nli, best_bar(train, nli)),
             "LR over cosine, NLI, words, length (has seen the documents)": (fitted(train, [cosine, nli]), 0.0),

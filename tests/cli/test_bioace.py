@@ -72,7 +72,7 @@ def test_embedders_are_compared_with_the_clusters_of_a_file(run_cli, tmp_path):
     refused = run_cli(*COMMAND, "--set", f"clusters={clusters}")
     assert refused.code == 2 and "expected clusters" in refused.err.replace("\n", " ")
     both = run_cli(*COMMAND, "--set", "embedder=bundled,hf:x", "--set", "save_mixture=m.json")
-    assert both.code == 2 and "one embedder" in both.err.replace("\n", " ")
+    assert both.code == 2 and "a file for each embedder" in both.err.replace("\n", " ")
 
 
 def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):
@@ -204,7 +204,7 @@ def test_labels_of_an_answer_without_sentences_are_left_out():
     from vericite.errors import Problems
     from vericite.evaluate.items import Item
     from vericite.evaluate.scoring import System
-    from vericite.lab.assess.bioace import answered
+    from vericite.lab.assess.answers import answered
     from vericite.records import Labels
     from vericite.text.citations import parse_answer
 
@@ -220,10 +220,9 @@ def test_labels_of_an_answer_without_sentences_are_left_out():
     assert found.item.labels is not None and (found.item.labels.sentences, found.item.labels.citations) == (None, ())
 
 
-def test_tables_that_other_commands_fill_are_named(run_cli):
+def test_tables_without_figures_say_what_they_need(run_cli):
     printed = run_cli(*COMMAND)
     assert all(name in printed.out for name in ("table 3", "tables 5, A3", "table A5"))
-    assert "train-correctness" in printed.out
 
 
 def test_without_a_model_nobody_is_asked_for_labels(run_cli):
@@ -337,3 +336,45 @@ def test_an_answer_whose_nuggets_failed_does_not_choose_the_threshold(run_cli, m
 def test_an_embedder_that_is_none_is_refused(run_cli):
     printed = run_cli(*COMMAND, "--set", "embedder=mine")
     assert printed.code == 2 and "hf:CHECKPOINT" in printed.err
+
+
+DOCUMENTS = ("--documents", str(EXAMPLES / "documents.jsonl"))
+
+
+@pytest.mark.parametrize("kind", ["svm", "logistic"])
+def test_correctness_is_trained_on_marked_spans_and_scored(run_cli, tmp_path, kind: str):
+    kept = tmp_path / "model.json"
+    trained = run_cli(
+        *("bioace", "train-correctness", COMMAND[2], "--out", str(kept), "--set", f"classical={kind}"),
+        *("--set", f"documents={DOCUMENTS[1]}"),
+    )
+    assert trained.code == 0 and "trained on 8 correct, 8 incorrect" in trained.out.replace("\n", " "), trained.err
+    printed = run_cli(*COMMAND[:3], *DOCUMENTS, "--set", f"correctness={kept},cosine", "--set", "tables=3", "--json")
+    found = {(row["row"], row["by"]): row for row in json.loads(printed.out)}
+    assert found["F1, macro", str(kept)]["value"] == 1 and found["AUC", "cosine"]["value"] > 0.5
+    assert {row["table"] for row in json.loads(printed.out)} == {"correctness of pairs (table 3)"}
+    assert "was trained on 16 of these 16 pairs" in printed.err.replace("\n", " ")
+
+
+def test_pairs_to_train_on_may_also_be_given(run_cli, tmp_path):
+    pairs, kept = tmp_path / "pairs.jsonl", tmp_path / "model.json"
+    texts = {"supported": "Iron lowers fatigue.", "irrelevant": "Zinc was studied in Norway."}
+    lines = [{"premise": text, "claim": "Iron helps.", "label": label} for label, text in texts.items()] * 2
+    pairs.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert run_cli("bioace", "train-correctness", str(pairs), "--out", str(kept)).code == 0
+    same = run_cli("bioace", "train-correctness", str(pairs), "--out", str(pairs))
+    assert same.code == 2 and pairs.read_text().startswith("{")
+    spans = run_cli("bioace", "train-correctness", COMMAND[2], "--out", str(kept), "--set", f"documents={pairs}")
+    assert spans.code == 2
+    lora = run_cli("bioace", "train-correctness", str(pairs), "--out", str(kept), "--set", "adapter=true")
+    assert lora.code == 2 and "--encoder" in lora.err
+
+
+def test_figure_a6_reads_a_run(run_cli):
+    chosen = ("--set", "tables=figure-A6", "--set", "correctness=cosine", "--json")
+    retrieved = ("--set", f"retrieved={EXAMPLES / 'retrieved.txt'}")
+    found = {row["row"]: row for row in json.loads(run_cli(*COMMAND[:3], *DOCUMENTS, *chosen, *retrieved).out)}
+    assert list(found) == ["Supp(AS)", "Supp(CS)", *(f"T{cut}" for cut in range(10, 101, 10))]
+    assert 0 < found["T10"]["value"] == found["T100"]["value"] <= 1
+    without = {row["row"]: row for row in json.loads(run_cli(*COMMAND[:3], *DOCUMENTS, *chosen).out)}
+    assert "retrieved=RUN" in without["T10 to T100"]["needs"]

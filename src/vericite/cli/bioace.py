@@ -54,26 +54,28 @@ def score(
     from vericite.cli.figures import print_records, reported, show_assessment, write_records
     from vericite.disk.fitted import write_fitted
     from vericite.evaluate.systems import read_systems
-    from vericite.lab.assess.bioace import AssessSettings, answered, assess, choose, read_gold_nuggets
+    from vericite.lab.assess.answers import answered
+    from vericite.lab.assess.bioace import assess, read_gold_nuggets
+    from vericite.lab.assess.choices import AssessSettings, choose, read_others
     from vericite.lab.assess.citations import labelled_cases, write_pairs
     from vericite.lab.assess.nuggets import load_nugget_embedder
 
     settings = settings_from(AssessSettings, assigned)
     settings.refuse_misuse(llm)
-    mixture, pairs = path_of(settings.save_mixture), path_of(settings.write_pairs)
-    fit = [Path(settings.fit)] if settings.fit else []
+    mixtures, pairs = [Path(file) for file in settings.save_mixture], path_of(settings.write_pairs)
     problems = Problems()
     with reported(problems):
         places, names = named_places(systems)
         library = read_library(documents, problems)
         read = read_systems(places, problems, None, {}, library, names, whole=True)
-        for path, what in ((mixture, "save_mixture"), (pairs, "write_pairs"), (out, "--out")):
-            refuse_same(path, *read.paths, *([gold] if gold else []), documents, path_of(settings.mixture), what=what)
+        given = [*read.paths, *([gold] if gold else []), documents, *map(Path, settings.mixture)]
+        for path, what in (*((file, "save_mixture") for file in mixtures), (pairs, "write_pairs"), (out, "--out")):
+            refuse_same(path, *given, what=what)
             refuse_unwritable(path, what)
-        others = read_systems(fit, problems, documents=library, whole=True).systems if fit else ()
         answers = answered(read.systems, problems)
         embedders = {name: load_nugget_embedder(name) for name in settings.embedder}
-        chosen = choose(settings, llm, answered(others, problems), next(iter(embedders.values())))
+        others = read_others(settings, library, problems)
+        chosen = choose(settings, llm, others, next(iter(embedders.values())))
         if pairs is not None and chosen.judges is not None:
             remark(f"{write_pairs(labelled_cases(answers), chosen.judges.maker, pairs):,} pairs written to {pairs}")
         topics = {} if gold is None else read_gold_nuggets(gold, problems)
@@ -85,10 +87,11 @@ def score(
             print_records(records)
         else:
             show_assessment(found.rows)
-        for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
+        for line in (*found.remarks, *(mixture.signature for mixture in found.mixtures.values())):
             remark(line)
-        if mixture is not None and found.mixture is not None:
-            write_fitted(found.mixture, mixture)
+        for name, file in zip(settings.embedder, mixtures, strict=False):
+            if name in found.mixtures:
+                write_fitted(found.mixtures[name], file)
 
 
 @bioace.command("train-completeness")
@@ -125,8 +128,8 @@ def train_completeness(
     from vericite.disk.fitted import write_fitted
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
-    from vericite.lab.assess.bioace import answered
-    from vericite.lab.assess.completeness import LABELS, train_classifier
+    from vericite.lab.assess.answers import answered
+    from vericite.lab.assess.completeness import LABELS, asked_hash, train_classifier
     from vericite.lab.assess.tables import labelled_sentences
     from vericite.lab.train.configs import CompletenessConfig, LabelConfig
     from vericite.models import Embedder
@@ -140,16 +143,19 @@ def train_completeness(
         read = read_systems(places, problems, names=names, whole=True)
         refuse_same(out, *read.paths, what="--out")
         examples = labelled_sentences(answered(read.systems, problems))
+        dev = () if settings.dev is None else read_systems([Path(settings.dev)], problems, whole=True).systems
         if base := encoder or decoder:
             with training_extra("bioace train-completeness"):
-                from vericite.lab.train.labels import LabelRun, completeness_texts
-                from vericite.lab.train.labels import train_completeness as train_checkpoint
+                from vericite.lab.train.labels import LabelRun, train_with_card
+                from vericite.lab.train.texts import completeness_texts
 
                 present = {label for _, label in examples}
                 labels = tuple(label for label in LABELS if label in present)
-                run = LabelRun(base, out, completeness_texts(examples), labels, adapter=decoder is not None)
+                chosen_by = completeness_texts(labelled_sentences(answered(dev, problems)))
+                run = LabelRun(base, out, completeness_texts(examples), labels, decoder is not None, chosen_by)
+                seen = [asked_hash(asked) for asked, _ in examples]
                 with ProgressLine("training", "steps", None).running() as progress:
-                    facts = train_checkpoint(run, examples, settings.part(LabelConfig), step_reporter(progress))
+                    facts = train_with_card(run, seen, settings.part(LabelConfig), step_reporter(progress))
             typer.echo(f"{_training_summary(facts)}\nwritten to {out}")
             return
         refuse_unwritable(out, "--out")
@@ -165,41 +171,70 @@ def train_correctness(
         Path,
         typer.Argument(
             help='Labelled pairs, as for `calibrate`: lines of {"premise", "claim", "label", "group"}, or a data '
-            "set, as in healthver:FILE. The premise is a window of a document, the claim a sentence of an answer.",
+            "set, as in healthver:FILE. The premise is a window of a document, the claim a sentence of an answer. "
+            "With --set documents=FILE: labelled answers with marked spans, as in medaesqa:FILE.",
             metavar="PAIRS",
         ),
     ],
-    encoder: Annotated[
-        str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Write the classifier here, as JSON. For a checkpoint: a folder; an interrupted run there is resumed."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write to. An interrupted run there is resumed.")],
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Fine-tune this encoder instead: a folder, or a name on huggingface.co.", metavar="CHECKPOINT"
+        ),
+    ] = None,
     config: ConfigOption = None,
     assigned: SetOption = None,
 ) -> None:
-    r"""Fine-tune an encoder that classifies whether a window of a document makes a sentence correct.
+    r"""Train a classifier that says whether a window of a document makes a sentence correct.
 
-    The result is a judge: hf:OUT. Needs the extra \[train]. A fifth of the groups is held out to choose the epoch.
+    The default is a support vector machine. A fine-tuned encoder is a judge: hf:OUT. A checkpoint needs the extra
+    \[train]. A fifth of the groups is held out to choose the epoch.
     """
     from vericite.cli.figures import reported
-    from vericite.evaluate.judge_calibration import read_labels
-    from vericite.lab.train.configs import LabelConfig
+    from vericite.disk.fitted import write_fitted
+    from vericite.errors import InputError
+    from vericite.lab.assess.correctness import classical, example_hash
+    from vericite.lab.train.configs import CorrectnessConfig, LabelConfig
+    from vericite.lab.train.texts import as_windows, read_pairs
     from vericite.models.contracts import COLUMNS
 
-    settings = settings_from(LabelConfig, assigned, config)
+    settings = settings_from(CorrectnessConfig, assigned, config)
+    if settings.adapter and encoder is None:
+        raise InputError("expected --encoder with adapter=true; found none. Name a language model.")
     problems = Problems()
-    labels = read_labels(pairs, problems)
-    with reported(problems), training_extra("bioace train-correctness"):
-        from vericite.lab.train.labels import LabelledTexts, LabelRun, train_labels
-
-        examples = [
-            LabelledTexts(label.premise, label.claim, COLUMNS[label.column], str(label.group or label.claim))
-            for label in labels
-        ]
+    with reported(problems):
+        examples = read_pairs(pairs, settings, problems)
+        dev = [] if settings.dev is None else read_pairs(Path(settings.dev), settings, problems)
         present = {example.label for example in examples}
-        run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
-        with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_labels(run, settings, step_reporter(progress))
-        typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as the judge hf:{out}")
+        if encoder is not None:
+            with training_extra("bioace train-correctness"):
+                from vericite.lab.train.labels import LabelRun, train_labels, train_with_card
+
+                labels = tuple(label for label in COLUMNS if label in present)
+                run = LabelRun(encoder, out, examples, labels, settings.adapter, dev, "correctness-checkpoint")
+                with ProgressLine("training", "steps", None).running() as progress:
+                    chosen, report = settings.part(LabelConfig), step_reporter(progress)
+                    seen = [example_hash(window) for window in as_windows(examples)]
+                    facts = (
+                        train_with_card(run, seen, chosen, report)
+                        if settings.adapter
+                        else train_labels(run, chosen, report)
+                    )
+            use = f"--set correctness={out}" if settings.adapter else f"the judge hf:{out}"
+            typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as {use}")
+            return
+        refuse_same(out, pairs, what="--out")
+        refuse_unwritable(out, "--out")
+        model = classical(as_windows(examples), settings.classical, settings.seed)
+        write_fitted(model, out)
+        counts = ", ".join(f"{count:,} {label}" for label, count in model.trained_on.items())
+        typer.echo(f"trained on {counts}\nwritten to {out}; use it as --set correctness={out}")
 
 
 def _training_summary(facts: dict[str, Any]) -> str:

@@ -182,8 +182,10 @@ def show_assessment(rows: Sequence[FigureRow]) -> None:
         ]
         if shown:
             _show_table(["row", "system", "by", "value", _HEAD, "n"], shown, ["row", "system", "by"])
+        for needs in dict.fromkeys(row.needs for row in within if row.estimate is not None and row.needs):
+            say(f"  needs {needs}")
         for row in within:
-            if row.needs:
+            if row.estimate is None and row.needs:
                 say(f"  {row.row}{f' ({row.by})' if row.by else ''}: needs {row.needs}")
 
 

@@ -134,7 +134,8 @@ def test_two_bases_are_refused(run_cli, tmp_path: Path):
 
 def test_an_encoder_learns_correctness_and_is_a_judge(bert: Path, tmp_path: Path):
     from vericite.lab.train.configs import LabelConfig
-    from vericite.lab.train.labels import LabelRun, correctness_texts, train_labels
+    from vericite.lab.train.labels import LabelRun, train_labels
+    from vericite.lab.train.texts import correctness_texts
 
     rows = [
         WindowExample("Aspirin lowers fever .", window, correct, str(number))
@@ -169,8 +170,48 @@ def test_correctness_is_trained_on_labelled_pairs_at_the_command_line(bert: Path
     assert missing.code == 3 and "checkpoint" in missing.err
 
 
+def test_an_adapter_learns_correctness_from_labelled_answers_with_a_dev_set(
+    llama: Path, config: str, run_cli, tmp_path: Path
+):
+    questions = json.loads((EXAMPLES / "answers.json").read_text())
+    for name, question in zip(("train", "dev"), questions, strict=True):
+        (tmp_path / f"{name}.json").write_text(json.dumps([question]))
+    one, other = (f"medaesqa:{tmp_path / f'{name}.json'}" for name in ("train", "dev"))
+    out, documents = tmp_path / "out", EXAMPLES / "documents.jsonl"
+    given = (f"documents={documents}", f"dev={other}", "adapter=true", "max_tokens=64")
+    train = ("bioace", "train-correctness", one, "--out", str(out), "--config", config)
+    assigned = [part for text in given for part in ("--set", text)]
+    printed = run_cli(*train, "--encoder", str(llama), *assigned)
+    assert printed.code == 0, printed.err
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["dev"]["groups"] == 1 and manifest["parameters"]["trained"] < manifest["parameters"]["all"]
+    files = ("--documents", str(documents), "--set", "tables=3", "--set", f"correctness={out}", "--json")
+    scored = run_cli("bioace", "score", ANSWERS, *files)
+    assert scored.code == 0, scored.err
+    rows = {row["row"]: row for row in json.loads(scored.out)}
+    assert 0 <= rows["F1, macro"]["value"] <= 1 and rows["AUC"]["by"] == str(out)
+    labels = run_cli("bioace", "score", ANSWERS, "--set", f"completeness={out}")
+    assert labels.code == 2 and "completeness-checkpoint" in labels.err.replace("\n", " ")
+    new = ("--out", str(tmp_path / "new"), "--encoder", str(llama))
+    same = run_cli(*train[:3], *new, *assigned, "--set", f"dev={one}")
+    assert same.code == 2 and "not trained on" in same.err.replace("\n", " ")
+
+
+def test_an_encoder_may_have_a_dev_set_of_other_questions(bert: Path, config: str, run_cli, tmp_path: Path):
+    questions = json.loads((EXAMPLES / "answers.json").read_text())
+    for name, question in zip(("train", "dev"), questions, strict=True):
+        (tmp_path / f"{name}.json").write_text(json.dumps([question]))
+    train = ("bioace", "train-completeness", f"medaesqa:{tmp_path / 'train.json'}", "--encoder", str(bert))
+    dev = ("--set", f"dev=medaesqa:{tmp_path / 'dev.json'}")
+    printed = run_cli(*train, "--out", str(tmp_path / "out"), "--config", config, *dev)
+    assert printed.code == 0, printed.err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["dev"]["examples"] == 15 and sum(manifest["examples"].values()) == 15
+
+
 def test_the_whole_of_a_group_is_held_out():
-    from vericite.lab.train.labels import LabelledTexts, held_out
+    from vericite.lab.train.labels import held_out
+    from vericite.lab.train.texts import LabelledTexts
 
     texts = [LabelledTexts("q", str(number), "required", str(number % 5)) for number in range(20)]
     train, dev = held_out(texts, 0.2, 0)

@@ -5,110 +5,67 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, Problems, RecordError
-from vericite.evaluate.items import Item
-from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import System
-from vericite.evaluate.settings import Draws
-from vericite.evaluate.systems import SYSTEM_ID, read_gold
+from vericite.evaluate.systems import read_gold
 from vericite.formats.tracks import is_bank
-from vericite.lab.assess.checkpoint import labeller_of
-from vericite.lab.assess.citations import CitationJudges, PairMaker, citation_rows, labelled_cases, named_judge
-from vericite.lab.assess.completeness import PROMPT as LABELS_PROMPT
-from vericite.lab.assess.completeness import Labeller
-from vericite.lab.assess.mixture import LEAST, StoredMixture, fit_mixture, read_mixture
+from vericite.lab.assess.answers import SystemAnswer
+from vericite.lab.assess.choices import Choices, TableName
+from vericite.lab.assess.citations import (
+    Setting,
+    citation_rows,
+    labelled_cases,
+)
+from vericite.lab.assess.correctness_tables import (
+    document_rows,
+    pair_rows,
+    pairs_of_cases,
+    retrieved_sentences,
+    similarity_rows,
+    supported_sentences,
+)
+from vericite.lab.assess.mixture import LEAST, StoredMixture, fit_mixture
 from vericite.lab.assess.nuggets import (
-    PROMPT,
     MadeNuggets,
-    Way,
     make_nuggets,
     score_nuggets,
     similarities,
     tune_threshold,
 )
 from vericite.lab.assess.recall import (
-    Clusters,
     Recalls,
     cluster_recall,
-    read_clusters,
     recall_by,
     recall_rankings,
 )
 from vericite.lab.assess.tables import (
     FigureRow,
-    SystemAnswer,
     citation_tables,
     compared_sentences,
     label_sentences,
     sentence_rankings,
     sentence_table,
 )
-from vericite.llm import LLM
-from vericite.llm.prompts import Prompt
-from vericite.llm.verbatim import VerbatimPrompt, read_any
-from vericite.models import Embedder
 from vericite.models.contracts import Embeds
 from vericite.records import Gold
 
 Floats = NDArray[np.float64]
 
-_NO_LABELS = "no labels, because the answer has no sentences"
-_LEFT_OUT = "They are left out: label the current answer"
-
 
 @dataclass(frozen=True)
 class Assessed:
-    """The tables, and the mixture that was used to match nuggets."""
+    """The tables, and the mixtures that were used to match nuggets, by embedder."""
 
     rows: tuple[FigureRow, ...]
-    mixture: StoredMixture | None
+    mixtures: Mapping[str, StoredMixture]
     remarks: tuple[str, ...] = ()
-
-
-def answered(systems: Sequence[System], problems: Problems) -> list[SystemAnswer]:
-    """Return the answers of each system; MedAESQA's file has many systems.
-
-    Args:
-        systems: The systems as read.
-        problems: Labels that do not fit their answer are added here and left out.
-    """
-    found: list[SystemAnswer] = []
-    for system in systems:
-        for item in (_without_wrong_labels(item, system.name, problems) for item in system.items):
-            parts = SYSTEM_ID.fullmatch(item.id)
-            if parts is None:
-                found.append(SystemAnswer(item.id, system.name, item))
-            else:
-                found.append(SystemAnswer(parts["question"], parts["system"], item))
-    return found
-
-
-def _without_wrong_labels(item: Item, system: str, problems: Problems) -> Item:
-    """Remove labels whose number differs from that of sentences, and labels of citations in missing sentences."""
-    if item.answer is None or item.labels is None:
-        return item
-    labels, sentences = item.labels, len(item.answer.claims)
-    if labels.sentences is not None and len(labels.sentences) != sentences:
-        wanted = f"a label (or null) for each of {sentences} sentences" if sentences else _NO_LABELS
-        problem = f"expected {wanted}; found {len(labels.sentences)}. {_LEFT_OUT}"
-        problems.append(RecordError(system, 0, f"{item.id}.sentences", problem))
-        labels = labels.model_copy(update={"sentences": None})
-    kept = tuple(judgement for judgement in labels.citations or () if judgement.sentence < sentences)
-    if beyond := len(labels.citations or ()) - len(kept):
-        wanted, others = (f"labels of sentences 0 to {sentences - 1}", " of others") if sentences else (_NO_LABELS, "")
-        problem = f"expected {wanted}; found {beyond}{others}. {_LEFT_OUT}"
-        problems.append(RecordError(system, 0, f"{item.id}.citations", problem))
-        labels = labels.model_copy(update={"citations": kept})
-    return replace(item, labels=labels)
 
 
 def read_gold_nuggets(path: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
@@ -162,194 +119,95 @@ def _as_map(path: Path, problems: Problems) -> dict[str, tuple[str, ...]] | None
     return found
 
 
-class AssessSettings(Draws):
-    """Settings of ``bioace score``."""
-
-    align: Way = Field(default="greedy", description="Method that aligns nuggets one to one.")
-    threshold: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Minimum probability of a match. Default: the mixture's, or 0.5 if one is fitted here.",
-    )
-    tune: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of Optuna trials that tune the threshold on these answers. The result has the highest F1 "
-        "on the Pareto front of F1, similarity and number of pairs.",
-    )
-    embedder: tuple[str, ...] = Field(
-        default=("bundled",),
-        min_length=1,
-        description="Embedders that compare nuggets: bundled, hf:CHECKPOINT or hf:CHECKPOINT#POOLING (mean, cls, last, "
-        "pooler; default for SimCSE: pooler). The first one also finds the most similar sentence of a document.",
-    )
-    mixture: str | None = Field(
-        default=None, description="File of a mixture from save_mixture. Default: fit one to these answers."
-    )
-    save_mixture: str | None = Field(default=None, description="File to write the mixture to, as JSON.")
-    nugget_prompt: str | None = Field(
-        default=None, description="File (.toml) with a prompt for nuggets, instead of the bundled one."
-    )
-    completeness: str | None = Field(
-        default=None,
-        description="How to label the necessity of each sentence: llm (the model of --llm), or the file or folder of a "
-        "classifier from `bioace train-completeness`.",
-    )
-    completeness_prompt: str | None = Field(
-        default=None, description="File (.toml) with a prompt for labelling sentences, instead of the bundled one."
-    )
-    judge: tuple[str, ...] = Field(
-        default=(),
-        description="Judges of citations: names (`vericite judges`), or NAME=FILE with scores of the pairs that "
-        "write_pairs wrote. Default: citations are not judged.",
-    )
-    nugget_judge: tuple[str, ...] = Field(
-        default=(), description="Judges of lists of nuggets, such as llm-nuggets:MODEL. Default: those of judge."
-    )
-    fit: str | None = Field(
-        default=None,
-        description="Labelled answers to other questions, such as medaesqa:FILE, on which each judge's threshold is "
-        "fitted by F1. Their documents are among --documents.",
-    )
-    write_pairs: str | None = Field(
-        default=None, description="File to write what judges read to, as JSON lines, for a program that scores them."
-    )
-    punkt: bool = Field(
-        default=False, description="Whether NLTK's Punkt splits documents into sentences, as in the paper."
-    )
-    clusters: tuple[str, ...] = Field(
-        default=(),
-        description="Clusters of sentences for recall (R+B), as NAME=FILE, in MedAESQA's format. Default: clusters by "
-        "the first embedder.",
-    )
-
-    def refuse_misuse(self, llm: str | None) -> None:
-        """Refuse settings that exclude each other, or that need a language model.
-
-        Raises:
-            InputError: There are such settings.
-        """
-        if self.tune is not None and self.threshold is not None:
-            raise InputError("expected tune or threshold; found both. Set one of them.")
-        if len(self.embedder) > 1 and (self.mixture or self.save_mixture):
-            raise InputError(
-                f"expected one embedder with mixture or save_mixture; found {len(self.embedder)}. Set one of them."
-            )
-        if self.nugget_prompt is not None and llm is None:
-            raise InputError("expected --llm MODEL with nugget_prompt; found none. Name a model.")
-        if self.completeness_prompt is not None and self.completeness != "llm":
-            raise InputError("expected completeness=llm with completeness_prompt; found none. Set it.")
-
-
-@dataclass(frozen=True)
-class Choices:
-    """Settings of an assessment.
-
-    Attributes:
-        way: The alignment method for nuggets.
-        threshold: Minimum probability of a match. Default: the mixture's threshold.
-        mixture: A fitted mixture. Default: fit one to the scored answers, with a remark.
-        llm: The language model that extracts nuggets. Default: atomic statements, offline.
-        prompt: The prompt for nuggets.
-        judges: The judges of citations, and what they read. Default: citations are not judged.
-        clusters: Clusters of sentences by name, for recall (R+B). Default: clusters by the embedder.
-        labeller: Labels how necessary each sentence is. Default: sentences are not labelled.
-        trials: Number of Optuna trials to tune the threshold on the scored answers, with a remark. Default: no tuning.
-        bootstrap: Settings of the intervals.
-    """
-
-    way: Way = "greedy"
-    threshold: float | None = None
-    mixture: StoredMixture | None = None
-    llm: LLM | None = None
-    prompt: Prompt | VerbatimPrompt = PROMPT
-    judges: CitationJudges | None = None
-    clusters: Mapping[str, Clusters] = field(default_factory=dict[str, "Clusters"])
-    labeller: Labeller | None = None
-    trials: int | None = None
-    bootstrap: Bootstrap = field(default_factory=Bootstrap)
-
-
-def choose(settings: AssessSettings, llm: str | None, fit: Sequence[SystemAnswer], embedder: Embeds) -> Choices:
-    """Load the models and files that the settings name.
-
-    Args:
-        settings: The settings.
-        llm: The name of the language model that extracts nuggets and labels sentences.
-        fit: Labelled answers to other questions.
-        embedder: Finds the most similar sentence of a document.
-
-    Raises:
-        InputError: A file cannot be used.
-        UnknownNameError: A judge does not exist.
-    """
-    model = None if llm is None else LLM(llm)
-    nuggets = PROMPT if settings.nugget_prompt is None else read_any(Path(settings.nugget_prompt))
-    asked = LABELS_PROMPT if settings.completeness_prompt is None else read_any(Path(settings.completeness_prompt))
-    judges = dict(map(named_judge, settings.judge))
-    of_nuggets = dict(map(named_judge, settings.nugget_judge)) or judges
-    maker = PairMaker(embedder, model, nuggets, settings.punkt)
-    labels = settings.completeness
-    return Choices(
-        settings.align,
-        settings.threshold,
-        None if settings.mixture is None else read_mixture(Path(settings.mixture)),
-        model,
-        nuggets,
-        CitationJudges(judges, of_nuggets, maker, labelled_cases(fit)),
-        {name: read_clusters(path) for name, path in _named_paths(settings.clusters).items()},
-        None if labels is None else labeller_of(labels, model, Embedder.shared(), asked),
-        settings.tune,
-        settings.bootstrap,
-    )
-
-
-def _named_paths(texts: Sequence[str]) -> dict[str, Path]:
-    """Read texts such as ``NAME=FILE``; without a name, a file is called by its stem."""
-    named = [text.rpartition("=") for text in texts]
-    return {name or Path(path).stem: Path(path) for name, _, path in named}
-
-
 def assess(
     answers: Sequence[SystemAnswer],
     gold: Mapping[str, Sequence[str]],
     embedders: Mapping[str, Embeds],
     chosen: Choices,
 ) -> Assessed:
-    """Compute all tables. The first embedder also clusters sentences and finds the most similar ones."""
+    """Compute the wanted tables. The first embedder also clusters sentences and finds the most similar ones."""
     remarks: list[str] = []
+    rows, rankings, mixtures = _nugget_rows(answers, gold, embedders, chosen, remarks)
+    of_sentences, sentence_ranks = _sentence_rows(answers, chosen, remarks)
+    rows += of_sentences
+    if chosen.wants("4", "5", "A3", "A4", "A5", "A6"):
+        rows += citation_tables(answers, chosen.bootstrap)
+    wanted: list[Setting] = [setting for setting, tables in _SETTINGS.items() if chosen.wants(*tables, "A4")]
+    judged, by_judges = citation_rows(answers, chosen.judges, chosen.bootstrap, remarks, wanted)
+    rows += [*judged, *_correctness_rows(answers, embedders, chosen, remarks), *rankings, *sentence_ranks]
+    rows += by_judges if chosen.wants("A4") else []
+    return Assessed(tuple(rows), mixtures, tuple(remarks))
+
+
+_SETTINGS: Mapping[Setting, tuple[TableName, ...]] = {
+    "document": ("4", "A6"),
+    "sentence": ("5", "A3"),
+    "nuggets": ("A5",),
+}
+
+
+def _nugget_rows(
+    answers: Sequence[SystemAnswer],
+    gold: Mapping[str, Sequence[str]],
+    embedders: Mapping[str, Embeds],
+    chosen: Choices,
+    remarks: list[str],
+) -> tuple[list[FigureRow], list[FigureRow], dict[str, StoredMixture]]:
+    """Return table 1, the rankings (A1), and the mixtures by embedder."""
     rows: list[FigureRow] = []
     rankings: list[FigureRow] = []
+    mixtures: dict[str, StoredMixture] = {}
+    if not chosen.wants("1", "A1"):
+        return rows, rankings, mixtures
     made = _extracted(answers, gold, chosen, remarks)
-    human = {f"recall (R+B) by {name}": recall_by(clusters, answers) for name, clusters in chosen.clusters.items()}
-    human = human or {"recall (R+B)": cluster_recall(answers, next(iter(embedders.values())))}
-    mixture = None
+    human: dict[str, Recalls] = {}
+    if chosen.wants("A1"):
+        human = {f"recall (R+B) by {name}": recall_by(clusters, answers) for name, clusters in chosen.clusters.items()}
+        human = human or {"recall (R+B)": cluster_recall(answers, next(iter(embedders.values())))}
     for name, embedder in embedders.items():
         recalls, own, mixture = _nuggets(made, gold, name, embedder, chosen, remarks)
-        rows += own
+        rows += own if chosen.wants("1") else []
+        if mixture is not None:
+            mixtures[name] = mixture
         for of, recall in human.items():
             rankings += recall_rankings(recalls, recall, of, chosen.bootstrap, name)
+    return rows, rankings, mixtures
+
+
+def _sentence_rows(
+    answers: Sequence[SystemAnswer], chosen: Choices, remarks: list[str]
+) -> tuple[list[FigureRow], list[FigureRow]]:
+    """Return the shares of sentences with table 2, and the rankings (A2)."""
+    if not chosen.wants("2", "A2"):
+        return [], []
     by_people = {
         (answer.question, answer.system): answer.item.labels.sentences
         for answer in answers
         if answer.item.labels is not None and answer.item.labels.sentences is not None
     }
-    rows += sentence_table(by_people, chosen.bootstrap)
+    rows = sentence_table(by_people, chosen.bootstrap)
     by_model = label_sentences(answers, chosen.labeller, remarks)
     rows += compared_sentences(by_model, by_people, chosen.bootstrap)
-    rows += citation_tables(answers, chosen.bootstrap)
-    judged, by_judges = citation_rows(answers, chosen.judges, chosen.bootstrap, remarks)
-    rows += [*judged, ELSEWHERE, *rankings, *sentence_rankings(by_model, by_people, chosen.bootstrap), *by_judges]
-    return Assessed(tuple(rows), mixture, tuple(remarks))
+    return rows, sentence_rankings(by_model, by_people, chosen.bootstrap) if chosen.wants("A2") else []
 
 
-ELSEWHERE = FigureRow(
-    "correctness (table 3)",
-    "P, R, F1, AUC",
-    needs="labelled windows, which answers do not have: bioace train-correctness (docs/bioace.md)",
-)
-"""A table of the paper that another command computes."""
+def _correctness_rows(
+    answers: Sequence[SystemAnswer], embedders: Mapping[str, Embeds], chosen: Choices, remarks: list[str]
+) -> list[FigureRow]:
+    """Return table 3, figure 1 and figure A6."""
+    cases = labelled_cases(answers)
+    rows: list[FigureRow] = []
+    if chosen.wants("3"):
+        pairs = pairs_of_cases(cases, chosen.ranked, chosen.punkt)
+        rows += pair_rows(pairs, chosen.correctness, chosen.bootstrap, remarks)
+    if chosen.wants("figure-1"):
+        rows += similarity_rows(supported_sentences(cases, chosen.punkt), embedders, chosen.nli, chosen.bootstrap)
+    if chosen.wants("figure-A6"):
+        found, unknown = retrieved_sentences(answers, chosen.retrieved, chosen.library, chosen.punkt)
+        if unknown:
+            remarks.append(f"{unknown} retrieved documents are not among --documents, or have no text")
+        rows += document_rows(cases, found, chosen.correctness, chosen.bootstrap, chosen.punkt)
+    return rows
 
 
 def _extracted(
@@ -380,7 +238,7 @@ def _nuggets(
     matrices = [similarities(embedder, nuggets.nuggets, gold[answer.question]) for answer, nuggets in made]
     # A failure is missing. It must not count like an answer without nuggets, whose F1 is 0.
     succeeded = [matrix for (_, nuggets), matrix in zip(made, matrices, strict=True) if nuggets.failure is None]
-    mixture = _mixture(succeeded, embedder, chosen, remarks)
+    mixture = _mixture(succeeded, name, embedder, chosen, remarks)
     if mixture is None:
         needs = f"{LEAST} different similarities to fit a mixture, or --set mixture=FILE"
         return {}, [FigureRow(table, "precision, recall, F1", needs=needs, by=name)], None
@@ -402,9 +260,11 @@ def _nuggets(
     return recalls, rows, mixture
 
 
-def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, remarks: list[str]) -> StoredMixture | None:
+def _mixture(
+    matrices: Sequence[Floats], name: str, embedder: Embeds, chosen: Choices, remarks: list[str]
+) -> StoredMixture | None:
     """Return the given mixture, or one fitted to these similarities; None if there are too few. Add remarks."""
-    mixture = chosen.mixture
+    mixture = chosen.mixtures.get(name)
     if mixture is None:
         pooled = np.concatenate([np.zeros(0), *(matrix.ravel() for matrix in matrices)])
         if len(np.unique(pooled)) < LEAST:

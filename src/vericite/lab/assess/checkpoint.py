@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +26,26 @@ from vericite.lab.assess.completeness import (
     asked_hash,
     read_classifier,
 )
+from vericite.lab.assess.correctness import Scorer, WindowExample
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.llm.verbatim import VerbatimPrompt
-from vericite.models.contracts import Embeds
+from vericite.models.contracts import COLUMNS, ENTAILS, Embeds
 from vericite.models.hf import Reader, TokenizedInput, find_checkpoint, in_batches, library, load, refuse_too_large
 from vericite.records import Record, SentenceLabel, storable
+from vericite.verify.judging import softmax
 
 CARD = "completeness.json"
+"""File name of the card."""
+
+LabelKind = Literal["completeness-checkpoint", "correctness-checkpoint"]
 
 
-class CompletenessCard(Record):
-    """The card of a checkpoint.
+class LabelCard(Record):
+    """The card of a checkpoint that labels pairs of texts.
 
     Attributes:
+        kind: What it labels: how necessary sentences are, or whether windows make them correct.
         form: An encoder that reads question and sentence as two texts, or a decoder that reads them as one.
         base: The model it was trained from: a name on the hub, a folder or a GGUF file.
         labels: The labels of its outputs, in order.
@@ -50,12 +56,12 @@ class CompletenessCard(Record):
         seed: Seed of the training.
     """
 
-    kind: Literal["completeness-checkpoint"] = "completeness-checkpoint"
+    kind: LabelKind = "completeness-checkpoint"
     form: Literal["encoder", "decoder"]
     base: str = Field(min_length=1)
-    labels: tuple[SentenceLabel, ...] = Field(min_length=2)
+    labels: tuple[str, ...] = Field(min_length=2)
     max_tokens: int = Field(ge=16)
-    trained_on: dict[SentenceLabel, int]
+    trained_on: dict[str, int]
     data: str
     seen: tuple[str, ...] = ()
     seed: int = 0
@@ -83,9 +89,24 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt | V
     return ByModel(llm, prompt)
 
 
-def as_one_text(first: str, second: str) -> str:
+_HEADINGS: dict[LabelKind, str] = {"completeness-checkpoint": "Question", "correctness-checkpoint": "Evidence"}
+
+
+def as_one_text(first: str, second: str, kind: LabelKind = "completeness-checkpoint") -> str:
     """Join two texts for a decoder, which predicts the label after them."""
-    return f"Question: {first}\n\nSentence: {second}\n\nLabel:"
+    return f"{_HEADINGS[kind]}: {first}\n\nSentence: {second}\n\nLabel:"
+
+
+def read_card(folder: Path, kind: LabelKind) -> LabelCard:
+    """Read the card of a checkpoint of this kind.
+
+    Raises:
+        InputError: There is none, or it has another kind.
+    """
+    card = read_fitted(LabelCard, folder / CARD, f"a card of a {kind}", "Train one again.")
+    if card.kind != kind:
+        raise InputError(f"expected a {kind} in {folder}; found a {card.kind}. Name another folder.")
+    return card
 
 
 class ByCheckpoint:
@@ -102,7 +123,7 @@ class ByCheckpoint:
     """
 
     def __init__(self, folder: Path, device: str | None = None) -> None:
-        self.card = read_fitted(CompletenessCard, folder / CARD, "a card of completeness", "Train one again.")
+        self.card = read_card(folder, "completeness-checkpoint")
         self._scores = (
             _Encoder(folder, self.card, device) if self.card.form == "encoder" else _Decoder(folder, self.card)
         )
@@ -110,7 +131,7 @@ class ByCheckpoint:
     def label(self, asked: Sequence[AnswerSentence]) -> Iterator[Labelled]:
         """Yield the most probable label of each sentence."""
         for row in self._scores.logits(asked):
-            yield Labelled(self.card.labels[int(row.argmax())])
+            yield Labelled(cast(SentenceLabel, self.card.labels[int(row.argmax())]))
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
         """Return the number of training sentences among these, by the hashes in the card."""
@@ -122,7 +143,7 @@ _Row = NDArray[np.float32]
 
 
 class _Encoder:
-    def __init__(self, folder: Path, card: CompletenessCard, device: str | None) -> None:
+    def __init__(self, folder: Path, card: LabelCard, device: str | None) -> None:
         self._loaded = load(find_checkpoint(str(folder), True), "AutoModelForSequenceClassification", device)
         self._reader = Reader(self._loaded)
         self._max_tokens = min(card.max_tokens, self._loaded.max_tokens)
@@ -144,7 +165,7 @@ class _Encoder:
 
 
 class _Decoder:
-    def __init__(self, folder: Path, card: CompletenessCard) -> None:
+    def __init__(self, folder: Path, card: LabelCard) -> None:
         try:
             from vericite.attribution.decoder import load_labelled
 
@@ -152,17 +173,40 @@ class _Decoder:
         except ImportError:
             raise MissingExtraError("train", "a decoder with an adapter") from None
         self._module: Any = module
-        self._max_tokens = card.max_tokens
+        self._card = card
 
     def logits(self, asked: Sequence[AnswerSentence]) -> Iterator[_Row]:
         torch: Any = library("torch")
         for entry in asked:
-            ids = torch.tensor([decoder_ids(self._tokenizer, entry.question, entry.sentence, self._max_tokens)])
+            text = as_one_text(entry.question, entry.sentence, self._card.kind)
+            ids = torch.tensor([decoder_ids(self._tokenizer, text, self._card.max_tokens)])
             with torch.inference_mode():
                 yield self._module(ids, torch.ones_like(ids))[0].float().numpy()
 
 
-def decoder_ids(tokenizer: Any, first: str, second: str, most: int) -> list[int]:
-    """Tokenize two texts for a decoder; if there are too many tokens, the first ones are dropped."""
-    found: list[int] = tokenizer(as_one_text(storable(first), storable(second)))["input_ids"]
+def decoder_ids(tokenizer: Any, text: str, most: int) -> list[int]:
+    """Tokenize a text for a decoder; if there are too many tokens, the first ones are dropped."""
+    found: list[int] = tokenizer(storable(text))["input_ids"]
     return found[-most:]
+
+
+def decoder_scorer(folder: Path) -> Scorer:
+    """Return a scorer of windows by an adapter: the probability that a window makes the sentence correct.
+
+    Args:
+        folder: A folder that ``vericite bioace train-correctness`` wrote with ``adapter=true``.
+
+    Raises:
+        InputError: The folder has no card of such an adapter, or its base cannot be read.
+        MissingExtraError: The extra ``[train]`` is not installed.
+    """
+    card = read_card(folder, "correctness-checkpoint")
+    scores = _Decoder(folder, card)
+
+    def score(rows: Sequence[WindowExample]) -> NDArray[np.float64]:
+        logits = [*scores.logits([AnswerSentence(row.window, row.sentence) for row in rows])]
+        if not logits:
+            return np.zeros(0)
+        return softmax(np.array(logits, dtype=np.float64))[:, card.labels.index(COLUMNS[ENTAILS])]
+
+    return score

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from vericite.disk.files import write_whole
 from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap
+from vericite.lab.assess.answers import SystemAnswer
 from vericite.lab.assess.nuggets import PROMPT, make_nuggets
-from vericite.lab.assess.tables import FigureRow, SystemAnswer, figures_of, ranked, sums_of
+from vericite.lab.assess.tables import FigureRow, figures_of, ranked, sums_of
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.llm.verbatim import VerbatimPrompt
@@ -196,29 +197,25 @@ def pairs_of_all(cases: Sequence[LabelledCase], maker: PairMaker) -> dict[Settin
 
 
 def judge_citations(
-    cases: Sequence[LabelledCase], chosen: CitationJudges, remarks: list[str], settings: Sequence[Setting] = ()
+    cases: Sequence[LabelledCase], chosen: CitationJudges, remarks: list[str], setting: Setting
 ) -> Iterator[ByJudge]:
-    """Yield each judge's labels in each setting, then those by thresholds that are fitted on other questions."""
-    for setting in settings or tuple(TABLES):
-        named = chosen.named(setting)
-        if not named:
+    """Yield each judge's labels in a setting, and those by a threshold that is fitted on other questions."""
+    pairs = chosen.maker.pairs(setting, cases)
+    train = chosen.maker.pairs(setting, chosen.fit)
+    for name, judge in chosen.named(setting).items():
+        judged = _judged(judge, pairs)
+        yield ByJudge(setting, name, cases, [_label(judgement) for judgement in judged])
+        if not chosen.fit:
             continue
-        pairs = chosen.maker.pairs(setting, cases)
-        train = chosen.maker.pairs(setting, chosen.fit)
-        for name, judge in named.items():
-            judged = _judged(judge, pairs)
-            yield ByJudge(setting, name, cases, [_label(judgement) for judgement in judged])
-            if not chosen.fit:
-                continue
-            scored = [(judgement, case) for judgement, case in zip(_judged(judge, train), chosen.fit, strict=True)]
-            known = [(judgement, case) for judgement, case in scored if judgement.failure is None]
-            if not known or not all(judgement.graded for judgement, _ in known):
-                remarks.append(f"{name} gives labels and no scores: it has no threshold to fit")
-                continue
-            scores = np.array([judgement.probabilities[ENTAILS] for judgement, _ in known], dtype=np.float64)
-            threshold = threshold_by_f1(scores, np.array([case.said == "supports" for _, case in known]))
-            labels = [_label(judgement, threshold) for judgement in judged]
-            yield ByJudge(setting, f"{name}, fitted: at least {threshold:.4g}", cases, labels)
+        scored = [(judgement, case) for judgement, case in zip(_judged(judge, train), chosen.fit, strict=True)]
+        known = [(judgement, case) for judgement, case in scored if judgement.failure is None]
+        if not known or not all(judgement.graded for judgement, _ in known):
+            remarks.append(f"{name} gives labels and no scores: it has no threshold to fit")
+            continue
+        scores = np.array([judgement.probabilities[ENTAILS] for judgement, _ in known], dtype=np.float64)
+        threshold = threshold_by_f1(scores, np.array([case.said == "supports" for _, case in known]))
+        labels = [_label(judgement, threshold) for judgement in judged]
+        yield ByJudge(setting, f"{name}, fitted: at least {threshold:.4g}", cases, labels)
 
 
 def _judged(judge: Judge, pairs: Sequence[Pair | str]) -> list[Judgement]:
@@ -255,29 +252,34 @@ def threshold_by_f1(scores: Floats, gold: NDArray[np.bool_]) -> float:
 
 
 def citation_rows(
-    answers: Sequence[SystemAnswer], chosen: CitationJudges | None, bootstrap: Bootstrap, remarks: list[str]
+    answers: Sequence[SystemAnswer],
+    chosen: CitationJudges | None,
+    bootstrap: Bootstrap,
+    remarks: list[str],
+    settings: Sequence[Setting] = tuple(TABLES),
 ) -> tuple[list[FigureRow], list[FigureRow]]:
-    """Return the rows of all settings, and those of the rankings of systems."""
+    """Return the rows of these settings, and those of the rankings of systems."""
     cases = labelled_cases(answers)
     labelled = any(entry.item.labels is not None and entry.item.labels.citations for entry in answers)
     needs = None
     if not labelled:
         needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
     elif not cases:
-        needs = "the texts of the cited documents: --documents FILE or STORE"
+        needs = "the texts of the cited documents: --documents FILE"
     sentences = Counter[str]()
     for entry in answers:
         if entry.item.answer is not None and entry.item.labels is not None:
             sentences[entry.system] += len(entry.item.answer.claims)
     rows: list[FigureRow] = []
     rankings: list[FigureRow] = []
-    for setting, table in TABLES.items():
+    for setting in settings:
+        table = TABLES[setting]
         missing = needs or "a judge: --set judge=NAME"
         if needs is not None or chosen is None or not chosen.named(setting):
             rows.append(FigureRow(table, "P, R, F1", needs=missing))
             rankings.append(FigureRow(RANKINGS, f"{', '.join(_SHARES)}, by {setting}", needs=missing))
             continue
-        for judged in judge_citations(cases, chosen, remarks, [setting]):
+        for judged in judge_citations(cases, chosen, remarks, setting):
             rows += _agreement(judged, bootstrap)
             rankings += _rankings(judged, sentences, bootstrap)
     return rows, rankings

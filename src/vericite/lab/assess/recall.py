@@ -13,7 +13,8 @@ import numpy as np
 from vericite.errors import InputError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
-from vericite.lab.assess.tables import RELEVANT, FigureRow, SystemAnswer, ranked
+from vericite.lab.assess.answers import SystemAnswer
+from vericite.lab.assess.tables import RELEVANT, FigureRow, ranked
 from vericite.models.contracts import Embeds
 
 CUT = 0.3

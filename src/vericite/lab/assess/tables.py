@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.evaluate.agreement import FEWEST_SYSTEMS, Kendall, Spearman
-from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
+from vericite.lab.assess.answers import SystemAnswer
 from vericite.lab.assess.completeness import LABELS, AnswerSentence, Labeller
 from vericite.records import SentenceLabel
 
@@ -43,15 +43,6 @@ class FigureRow:
         figures = {} if self.estimate is None else asdict(self.estimate)
         named = {"table": self.table, "row": self.row, "system": self.system, "by": self.by}
         return {**named, **figures, "needs": self.needs}
-
-
-@dataclass(frozen=True)
-class SystemAnswer:
-    """A system's answer to a question."""
-
-    question: str
-    system: str
-    item: Item
 
 
 SentenceLabels = Mapping[tuple[str, str], Sequence[SentenceLabel | None]]

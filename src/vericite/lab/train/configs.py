@@ -201,8 +201,36 @@ class LabelConfig(LoraConfig):
     )
 
 
+_DEV = "With it, no share of the others is held out."
+
+
+class CorrectnessConfig(LabelConfig):
+    """Settings of ``bioace train-correctness``; those of ``LabelConfig`` are for a checkpoint."""
+
+    classical: Literal["svm", "logistic"] = Field(
+        default="svm", description="Without --encoder: a support vector machine or a logistic regression."
+    )
+    adapter: bool = Field(
+        default=False, description="Train an adapter (LoRA) of a language model, which --encoder then names."
+    )
+    documents: str | None = Field(
+        default=None,
+        description="File of documents. PAIRS are then labelled answers, as for `bioace score`: marked spans are "
+        "correct pairs, and the windows outside that BM25 ranks first are incorrect ones.",
+    )
+    ranked: Literal["question", "sentence"] = Field(
+        default="question", description="Text for which BM25 ranks the windows of incorrect pairs."
+    )
+    punkt: bool = Field(default=False, description="Whether NLTK's Punkt splits documents, as in the paper.")
+    dev: str | None = Field(default=None, description=f"Pairs like PAIRS that choose the epoch. {_DEV}")
+
+
 class CompletenessConfig(LabelConfig):
     """Settings of ``bioace train-completeness``; all but strength and seed are for a checkpoint."""
+
+    dev: str | None = Field(
+        default=None, description=f"Labelled answers to other questions that choose the epoch. {_DEV}"
+    )
 
     strength: float = Field(
         default=1.0,

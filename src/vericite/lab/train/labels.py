@@ -38,18 +38,15 @@ from vericite.attribution.decoder import (
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError, Problems
-from vericite.lab.assess.checkpoint import CARD as COMPLETENESS
-from vericite.lab.assess.checkpoint import CompletenessCard, decoder_ids
-from vericite.lab.assess.completeness import AnswerSentence, asked_hash
-from vericite.lab.assess.correctness import WindowExample
+from vericite.lab.assess.checkpoint import CARD as LABEL_CARD
+from vericite.lab.assess.checkpoint import LabelCard, LabelKind, as_one_text, decoder_ids
 from vericite.lab.train.configs import ADAPTER_RATE, LabelConfig, LoraConfig
 from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
 from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
-from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
+from vericite.lab.train.texts import LabelledTexts
 from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config
 from vericite.network.access import offline_by_environment
-from vericite.records import SentenceLabel
 
 SOURCES = 5
 PREDICTIONS = "dev-predictions.jsonl"
@@ -217,29 +214,6 @@ def counted(module: nn.Module) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class LabelledTexts:
-    """Two texts with their label. Texts that depend on each other share a group."""
-
-    first: str
-    second: str
-    label: str
-    group: str
-
-
-def completeness_texts(examples: Sequence[tuple[AnswerSentence, SentenceLabel]]) -> list[LabelledTexts]:
-    """Return questions with sentences; the group is the question."""
-    return [LabelledTexts(asked.question, asked.sentence, label, asked.question) for asked, label in examples]
-
-
-def correctness_texts(examples: Sequence[WindowExample]) -> list[LabelledTexts]:
-    """Return windows with sentences, labelled like a judge's pairs, so that the result is a judge: ``hf:FOLDER``."""
-    labels = {True: COLUMNS[ENTAILS], False: COLUMNS[NEUTRAL]}
-    return [
-        LabelledTexts(example.window, example.sentence, labels[example.correct], example.group) for example in examples
-    ]
-
-
-@dataclass(frozen=True)
 class LabelRun:
     """What to train on and where to write it.
 
@@ -247,6 +221,8 @@ class LabelRun:
         base: An encoder (a folder, or a name on huggingface.co); for an adapter a decoder, which may be a GGUF file.
         labels: The labels to distinguish. A base's own head is kept if it has them all.
         adapter: Train a decoder by LoRA.
+        dev: Examples that choose the epoch. Default: a share of the groups is held out.
+        kind: What is labelled; a decoder reads a heading that fits.
     """
 
     base: str
@@ -254,6 +230,8 @@ class LabelRun:
     examples: Sequence[LabelledTexts]
     labels: tuple[str, ...]
     adapter: bool = False
+    dev: Sequence[LabelledTexts] = ()
+    kind: LabelKind = "completeness-checkpoint"
 
 
 class _Texts:
@@ -261,6 +239,7 @@ class _Texts:
 
     def __init__(self, run: LabelRun, config: LabelConfig) -> None:
         self.labels = run.labels
+        self._kind: LabelKind = run.kind
         if run.adapter:
             decoder, self._tokenizer = load_decoder(run.base, causal=False)
             self.module: nn.Module = LabelledDecoder(adapted(decoder, config, causal=False), len(run.labels))
@@ -282,7 +261,8 @@ class _Texts:
     def encoded(self, texts: Sequence[LabelledTexts]) -> list[Any]:
         """Encode the texts as the network reads them."""
         if self._reader is None:
-            return [decoder_ids(self._tokenizer, pair.first, pair.second, self._config.max_tokens) for pair in texts]
+            joined = [as_one_text(pair.first, pair.second, self._kind) for pair in texts]
+            return [decoder_ids(self._tokenizer, text, self._config.max_tokens) for text in joined]
         return list(self._reader.within(self._most, [pair.first for pair in texts], [pair.second for pair in texts]))
 
     def logits(self, some: Sequence[Any]) -> Tensor:
@@ -317,8 +297,8 @@ def train_labels(run: LabelRun, config: LabelConfig, report: Callable[[int, floa
         raise InputError("expected examples with at least two labels; found fewer. Label more.")
     if run.adapter and "learning_rate" not in config.model_fields_set:
         config = config.model_copy(update={"learning_rate": ADAPTER_RATE})
-    train, dev = held_out(run.examples, config.dev_share, config.seed)
-    digest = hashlib.sha256(json.dumps([asdict(text) for text in run.examples]).encode()).hexdigest()[:16]
+    train, dev = split_of(run, config)
+    digest = hashlib.sha256(json.dumps([asdict(text) for text in [*run.examples, *run.dev]]).encode()).hexdigest()[:16]
     settings = {
         "config": config.model_dump(mode="json"),
         "base": base_signature(run.base),
@@ -345,6 +325,25 @@ def train_labels(run: LabelRun, config: LabelConfig, report: Callable[[int, floa
         }
         job.note({"finished": True, **summary})
     return summary
+
+
+def split_of(run: LabelRun, config: LabelConfig) -> tuple[list[LabelledTexts], list[LabelledTexts]]:
+    """Return the training texts, and those that choose the epoch.
+
+    Raises:
+        InputError: The given development texts share groups with the others, or have other labels.
+    """
+    if not run.dev:
+        return held_out(run.examples, config.dev_share, config.seed)
+    shared = {text.group for text in run.dev} & {text.group for text in run.examples}
+    if shared:
+        raise InputError(
+            f"expected questions or documents in dev that are not trained on; found {len(shared)} of both, such as "
+            f"{min(shared)[:60]!r}. Leave them out of one."
+        )
+    if other := {text.label for text in run.dev} - set(run.labels):
+        raise InputError(f"expected the labels {', '.join(run.labels)} in dev; found {min(other)!r}. Leave it out.")
+    return list(run.examples), list(run.dev)
 
 
 def held_out(
@@ -411,24 +410,28 @@ def _figures(columns: NDArray[np.int64], wanted: Sequence[int]) -> dict[str, flo
     return {"accuracy": round(float((columns == gold).mean()), 4), "macro_f1": round(float(np.mean(f1)), 4)}
 
 
-def train_completeness(
-    run: LabelRun,
-    examples: Sequence[tuple[AnswerSentence, SentenceLabel]],
-    config: LabelConfig,
-    report: Callable[[int, float], None],
+def train_with_card(
+    run: LabelRun, seen: Sequence[str], config: LabelConfig, report: Callable[[int, float], None]
 ) -> dict[str, Any]:
-    """Train as ``train_labels``, and write the card that the setting ``completeness`` of `bioace score` reads."""
+    """Train as ``train_labels``, and write the card by which `bioace score` reads the folder.
+
+    Args:
+        run: What to train on.
+        seen: A hash of each training text, to detect scoring on training data.
+        config: How to train.
+        report: Receives steps and losses.
+    """
     facts = train_labels(run, config, report)
-    counts: Counter[SentenceLabel] = Counter(label for _, label in examples)
-    card = CompletenessCard(
+    card = LabelCard(
+        kind=run.kind,
         form="decoder" if run.adapter else "encoder",
         base=run.base,
         labels=tuple(facts["labels"]),
         max_tokens=config.max_tokens,
-        trained_on=dict(counts),
-        data=hashlib.sha256(json.dumps(examples).encode()).hexdigest()[:12],
-        seen=tuple(asked_hash(asked) for asked, _ in examples),
+        trained_on=dict(Counter(text.label for text in run.examples)),
+        data=hashlib.sha256(json.dumps([asdict(text) for text in run.examples]).encode()).hexdigest()[:12],
+        seen=tuple(seen),
         seed=config.seed,
     )
-    write_whole(run.out / COMPLETENESS, [card.model_dump_json(indent=2) + "\n"])
+    write_whole(run.out / LABEL_CARD, [card.model_dump_json(indent=2) + "\n"])
     return facts
