@@ -160,7 +160,8 @@ def answer(args: argparse.Namespace) -> None:
     import xllamacpp
     from transformers import AutoTokenizer
 
-    from vericite.lab.train.inline import asked_of, first_paragraph, prompt_ids
+    from vericite.lab.train.inline import prompt_ids
+    from vericite.lab.train.written import asked_of, first_paragraph
     from vericite.llm.spec import ModelSpec
 
     model = ModelSpec.parse(args.llm)

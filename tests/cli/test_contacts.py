@@ -69,7 +69,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     "table": [["grid", "--layout", "vericite-1"]],
     "compute": [
         [what, FIRST_COPY, "--gold", EXAMPLES / "score" / "gold.jsonl"]
-        for what in ("bertscore", "mauve-features", "claim-entailment", "aligned-citations")
+        for what in ("bertscore", "mauve-features", "claim-entailment")
     ],
     "annotate sample": [[ANSWERS, "--n", "4", "--out", "sample.jsonl"]],
     "annotate page": [["sample.jsonl", "--out", "page.html"]],

@@ -86,8 +86,42 @@ def test_long_answers_keep_what_their_sources_say(tmp_path: Path, server: Script
         "it cites nothing": 1,
         "it cites a source that there is not": 1,
     }
-    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v2@")
+    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v3@")
     assert "left out: 1: it cites nothing" in printed.out
+
+
+def test_the_model_is_told_the_number_of_its_sources_and_shown_three_examples(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
+):
+    server.default = long_answer
+    assert make(f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}").code == 0
+    (arrival,) = server.arrivals
+    messages = arrival.body["messages"]
+    assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 3, "user"]
+    assert "You are given two numbered sources," in messages[0]["content"]
+    assert set(numbers(messages[-1]["content"])) == {"Levodopa", "Carbidopa"}  # what the answer rests on
+    for reply_shown in messages[2:-1:2]:
+        sentences = json.loads(reply_shown["content"])["sentences"]
+        assert len(sentences) == 2 and {number for one in sentences for number in one["sources"]} == {1, 2}
+
+
+def test_examples_can_be_others_or_none(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    server.default = long_answer
+    path = hotpot(tmp_path / "hotpot.json")
+    mine = {
+        "sources": [{"text": "Tea is hot."}],
+        "question": "Is tea hot?",
+        "answer": "yes",
+        "response": "Tea is hot [1].",
+    }
+    (tmp_path / "mine.jsonl").write_text(json.dumps(mine), encoding="utf-8")
+    assert make(f"hotpotqa:{path}", "--set", f"examples={tmp_path}/mine.jsonl").code == 0
+    assert "Tea is hot." in server.arrivals[0].body["messages"][2]["content"]
+    again = make(f"hotpotqa:{path}", "--set", "examples=none")
+    assert again.code == 2 and "prompts" in again.err  # other examples are another run
+    (tmp_path / "mine.jsonl").write_text("{}", encoding="utf-8")
+    printed = make(f"hotpotqa:{path}", "--set", f"examples={tmp_path}/mine.jsonl")
+    assert printed.code == 2 and "Correct that line of the setting examples" in printed.err
 
 
 def cited(example: AttributionExample) -> set[str]:
@@ -114,7 +148,7 @@ def test_what_a_sentence_cites_for_nothing_and_what_says_it_uncited_is_not_known
     said = ["For years levodopa relieves rigidity in Parkinson's disease."]
     rows[0]["context"] = [*rows[0]["context"][:4], ["Therapy", said]]
     path.write_text(json.dumps(rows), encoding="utf-8")
-    printed = make(f"hotpotqa:{path}")
+    printed = make(f"hotpotqa:{path}", "--set", "shown=five")
     assert printed.code == 0, printed.err
     both, one = read_examples([tmp_path / "out" / "examples.jsonl"])
     assert (cited(both), unknown(both)) == ({"Levodopa", "Carbidopa"}, {"Tea"})
@@ -132,7 +166,7 @@ def test_of_three_sources_of_which_any_two_are_enough_two_stay(
     rows[0] |= {"context": [[name, [text]] for name, text in pairs.items()], "supporting_facts": [["A", 0]]}
     path.write_text(json.dumps(rows), encoding="utf-8")
     server.default = reply(json.dumps({"sentences": [{"sentence": said, "sources": [1, 2, 3]}]}))
-    make(f"hotpotqa:{path}")
+    make(f"hotpotqa:{path}", "--set", "shown=five")
     (one,) = read_examples([tmp_path / "out" / "examples.jsonl"])
     assert len(cited(one)) == 2 and cited(one) | unknown(one) == {"A", "B", "C"}
 
@@ -206,8 +240,10 @@ def test_a_prompt_of_a_file_is_sent_word_for_word(tmp_path: Path, server: Script
     )
 
     def behave(answering: Answering, arrival: Arrival) -> None:
-        assert arrival.question.startswith("Cite [1]") and arrival.question.endswith("### Response:\n")
-        number = re.search(r"\[(\d)\] Levodopa", arrival.question)
+        *examples, asked = arrival.question.split("Cite ")[1:]
+        assert len(examples) == 3 and all("### Response:\n" in example for example in examples)
+        assert asked.startswith("[1]") and asked.endswith("### Response:\n") and "[3]" not in asked
+        number = re.search(r"\[(\d)\] Levodopa", asked)
         assert number
         reply(f"Levodopa relieves rigidity in Parkinson's disease [{number[1]}].")(answering, arrival)
 

@@ -119,6 +119,7 @@ def test_reason_and_verifys_prompts_through_their_experiment(
         f"axes: {json.dumps({'data': data, 'system': {'rationale': {}}})}\n"
     )
     given = ("--set", f"corpus={corpus}", "--set", f"mirage={mirage}", "--set", f"model={server.spec}")
+    given += ("--set", "rewriter=none")
     done = run_cli("run", str(file), "--to", str(tmp_path / "runs"), *given, "--set", f"prompts={folder}")
     assert done.code == 0, done.err
     asked = [sent(arrival) for arrival in server.arrivals]
@@ -221,7 +222,10 @@ def test_multiattrs_prompt_for_long_answers(
     (arrival,) = server.arrivals
     places = {"{sources}": f"[1] {page[0]}\n{page[1][0]}", "{question} {answer}": f"{row['question']} {row['answer']}"}
     # The response is left blank; three quotes of the program around the prompt end the figure.
-    assert sent(arrival) == [("user", filled(printed("multiattr-long"), {**places, '{response}"""': ""}))]
+    ((role, text),) = sent(arrival)
+    assert role == "user" and text.endswith(filled(printed("multiattr-long"), {**places, '{response}"""': ""}))
+    # Three examples come first, in the same form and with the same instructions.
+    assert text.count(printed("multiattr-long").split("{sources}")[0]) == 4
     (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
     assert example.supports == (1,)
 

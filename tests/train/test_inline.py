@@ -109,7 +109,7 @@ def asked(tmp_path: Path, base: Path) -> Callable[..., list[str]]:
 
 def cited(*sentences: str, source: str = SENTENCE) -> Any:
     from vericite.lab.train.examples import ExampleSource
-    from vericite.lab.train.inline import Cited
+    from vericite.lab.train.written import Cited
 
     sources = (ExampleSource(id="a", text=source), ExampleSource(id="b", text="Iron does help."))
     return Cited("q", "Does zinc help?", sources, sentences, (1.0,) * len(sentences))
@@ -148,7 +148,8 @@ def test_the_model_gets_the_prompt_of_training_to_answer(
 
 
 def test_sources_are_cut_and_the_question_is_not(tokenizer: Any):
-    from vericite.lab.train.inline import SOURCE_LENGTHS, encoded, prompt_ids, prompt_text
+    from vericite.lab.train.inline import encoded, prompt_ids
+    from vericite.lab.train.written import SOURCE_LENGTHS, prompt_text
 
     question = cited("Zinc helps [1].", source=SENTENCE * 200)
     for most in (200, 300, 400):
@@ -251,7 +252,7 @@ def test_a_question_to_ask_has_one_list_of_sources(
     [("Yes [1].\nZinc helps.", "Yes [1]. Zinc helps."), ("\n\n Yes [1].\n\nQuestion:", "Yes [1]."), ("\n\n", "")],
 )
 def test_an_answer_ends_at_the_first_blank_line(text: str, line: str):
-    from vericite.lab.train.inline import first_paragraph
+    from vericite.lab.train.written import first_paragraph
 
     assert first_paragraph(text) == line
 
@@ -286,7 +287,8 @@ def test_an_example_counts_by_its_weight(
 
 def test_a_sentence_counts_by_its_weight(tokenizer: Any):
     from vericite.lab.train.examples import AttributionExample, ExampleSource
-    from vericite.lab.train.inline import answers_of, encoded
+    from vericite.lab.train.inline import encoded
+    from vericite.lab.train.written import answers_of
 
     some = [
         AttributionExample(

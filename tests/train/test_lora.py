@@ -183,7 +183,8 @@ def test_the_loss_covers_the_answer_only(base: Path):
     from transformers import AutoTokenizer
 
     from vericite.lab.train.examples import ExampleSource
-    from vericite.lab.train.inline import Cited, encoded
+    from vericite.lab.train.inline import encoded
+    from vericite.lab.train.written import Cited
 
     tokenizer = AutoTokenizer.from_pretrained(str(base))
     source = ExampleSource(id="s", text="zinc shortens colds")

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from vericite.attribution.attributor import Attributor, SourcesFound
 from vericite.errors import InputError, ModelCardError, ModelMissingError
-from vericite.models.hf import find_checkpoint, quiet
+from vericite.models.hf import find_checkpoint, quiet, torch_device
 from vericite.network.access import offline_by_environment
 from vericite.records import Answer, Record, first_problem
 
@@ -51,10 +51,11 @@ class LabelledDecoder(nn.Module):
         self.head = nn.Linear(decoder.config.hidden_size, labels)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return a row of logits for each input; padding is on the right."""
-        hidden = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        last = mask.sum(dim=1) - 1
-        return self.head(hidden[torch.arange(len(ids)), last].float())
+        """Return a row of logits for each input, on the CPU; padding is on the right."""
+        place = self.head.weight.device
+        hidden = self.decoder(input_ids=ids.to(place), attention_mask=mask.to(place)).last_hidden_state
+        last = mask.sum(dim=1).to(place) - 1
+        return self.head(hidden[torch.arange(len(ids), device=place), last].float()).cpu()
 
 
 class ShownToDecoder(NamedTuple):
@@ -153,6 +154,7 @@ class DecoderAttributor(Attributor):
     Args:
         folder: A folder written by ``vericite train attribution --base``.
         threshold: Minimum probability for citing a source. Default: the folder's own.
+        device: Where to compute: cpu, cuda or auto.
 
     Raises:
         ModelMissingError: There is no such folder.
@@ -160,12 +162,13 @@ class DecoderAttributor(Attributor):
         InputError: The decoder cannot be read.
     """
 
-    def __init__(self, folder: Path, threshold: float | None = None) -> None:
+    def __init__(self, folder: Path, threshold: float | None = None, device: str = "cpu") -> None:
         self._card = _card(folder)
         self.threshold = self._card.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise InputError(f"expected a threshold between 0 and 1; found {threshold}")
-        self._module, self._tokenizer = load_labelled(self._card.base, self._card.k, folder)
+        module, self._tokenizer = load_labelled(self._card.base, self._card.k, folder)
+        self._module = module.to(torch_device(device))
         files = (folder / WEIGHTS, folder / ADAPTER / "adapter_model.safetensors")
         self._digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 

@@ -44,7 +44,7 @@ def run(
         bool, typer.Option("--dry-run", help="Call no model; estimate the calls, tokens and dollars of the cells.")
     ] = False,
 ) -> None:
-    """Run an experiment: the same questions in many cells, each of which is a run.
+    """Run an experiment: the same questions in many cells, each of which is a run, or models trained on several data.
 
     Cells share evidence, answers and judgements, so these are made only once. To resume a stopped or killed run, repeat
     the command. If the file has changed, unchanged cells are kept and the changes are listed. `vericite table FOLDER`
@@ -53,8 +53,12 @@ def run(
     from vericite.generate.printed import HOW_TO_PRINT
     from vericite.lab.experiment.config import Experiment
     from vericite.lab.experiment.grid import Grid
+    from vericite.lab.experiment.trained import trains_models
 
     problems = Problems()
+    if trains_models(experiment):
+        _run_trained(experiment, _values(set_), to, first, dry_run)
+        return
     named = Experiment.load(experiment, _values(set_))
     grid = Grid(named, to or Path(named.name), problems, show_embedding, first)
     remark_leakage(*dict.fromkeys(Path(plan.source) for plan in named.questions.values()))
@@ -71,6 +75,29 @@ def run(
     if failed:
         remark(f"questions that failed: {failed}. Fix the problems above, and repeat the command to ask them again")
     report(problems, ExitCode.NOT_RUN if failed else ExitCode.OK)
+
+
+def _run_trained(experiment: Path, values: dict[str, str], to: Path | None, first: int | None, dry_run: bool) -> None:
+    """Run an experiment that trains models."""
+    from vericite.cli.train import training_extra
+    from vericite.lab.experiment.trained import TrainedExperiment, TrainedGrid
+
+    problems = Problems()
+    named = TrainedExperiment.load(experiment, values)
+    grid = TrainedGrid(named, to or Path(named.name), problems, first)
+    if dry_run:
+        for cell in grid.cells:
+            counts = ", ".join(f"{what} {count:,}" for what, count in grid.counts(cell).items())
+            say(f"{cell.name}: {counts}")
+        report(problems)
+        return
+    with training_extra("run"):
+        for done in grid.run(note):
+            before = f", {done.before} of them earlier" if done.before else ""
+            trained = "".join(f"; {what}: {count:,}" for what, count in done.trained_on.items())
+            say(f"{done.cell.name}: {done.items:,} asked{before}{trained}")
+    say(f"{grid.folder}: {len(grid.cells)} cells; vericite table {grid.folder}")
+    report(problems)
 
 
 def _values(given: list[str] | None) -> dict[str, str]:
@@ -178,8 +205,8 @@ def table(
     layout: Annotated[
         str | None,
         typer.Option(
-            help="vericite-1, -2, -3, reason-verify-2, -3, -4, medrag, full-text, or a file. Default: the layout of "
-            "the experiment.",
+            help="vericite-1, -2, -3, reason-verify-2, -3, -4, multiattr-2, -3, -4, -6, multiattr-figure4, medrag, "
+            "full-text, or a file. Default: the layout of the experiment.",
             metavar="NAME|FILE",
         ),
     ] = None,

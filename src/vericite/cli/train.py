@@ -186,7 +186,7 @@ def inline(
     with training_extra("train inline"):
         from vericite.lab.train.inline import InlineRun, train_inline
 
-        run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained, problems)
+        run = InlineRun(base, tuple(data), dev, out, ask, chosen.new_tokens, chosen.untrained, problems=problems)
         with ProgressLine("training", "steps", None).running() as progress:
             facts = train_inline(run, chosen.part(LoraConfig), step_reporter(progress))
     for fact, value in facts.items():
@@ -260,10 +260,11 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
     items = [item for item in read if not isinstance(item, RecordError)]
     if not items:
         raise InputError(f"expected records for --form {asked.form} in {asked.data}: {FORMS[asked.form]}; found none")
-    prompts = Prompts.read(*map(path_of, (chosen.prompt, chosen.positive_prompt, chosen.negative_prompt)))
+    long, positive, negative = map(path_of, (chosen.prompt, chosen.positive_prompt, chosen.negative_prompt))
+    prompts = Prompts.read(long, positive, negative, chosen.examples)
     llm = None if asked.llm is None else LLM(asked.llm, settings)
     judge = load_judge(chosen.judge, settings)
-    maker = Maker(llm, judge, prompts, chosen.seed, source.name)
+    maker = Maker(llm, judge, prompts, chosen.seed, source.name, chosen.shown)
     settings_kept = {
         "data": source.name,
         "licence": source.set.licence,
@@ -271,6 +272,7 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
         "judge": judge.signature,
         "prompts": prompts.signatures,
         "seed": chosen.seed,
+        "shown": chosen.shown,
     }
     try:
         with ProgressLine("making", "records", len(items)).running() as progress:

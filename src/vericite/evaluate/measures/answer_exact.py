@@ -167,6 +167,26 @@ class ExactMatch(Exact):
         return None if text is None else (text,)
 
 
+class ShortAnswerRecall(Exact):
+    """Share of the gold's short answers that the answer's text contains.
+
+    String exact match of ALCE (Gao et al. 2023, arXiv 2305.14627) for ASQA: a short answer counts if one of its names
+    is in the text, both normalized as in SQuAD; the mean over questions.
+    """
+
+    name = "ShortAnswerRecall"
+    needs = ("answer", "gold")
+
+    def parts(self, item: Item) -> Parts | None:
+        """Return the share of a question's short answers."""
+        text = prose(item)
+        if text is None or item.gold is None or not item.gold.exact:
+            return None
+        said = normalised(text)
+        held = [any(normalised(name) in said for name in names) for names in item.gold.exact]
+        return own_score(sum(held) / len(held))
+
+
 @dataclass(frozen=True, repr=False)
 class Factoid(OfType):
     """Base class of BioASQ's measures of factoid questions."""

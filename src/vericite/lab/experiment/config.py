@@ -118,13 +118,7 @@ class Experiment(Record):
         Raises:
             InputError: The file cannot be read or is not an experiment, or a variable has no value.
         """
-        found = dict(read_settings(path))
-        found = _extended(found, path)
-        defaults = cast(Mapping[str, Any], found.get("values") or {})
-        given = {**{name: str(value) for name, value in defaults.items()}, **(values or {})}
-        if unknown := sorted((values or {}).keys() - defaults.keys()):
-            raise UnknownNameError(f"value of {path}", unknown[0], defaults)
-        content = {**_substituted(found, given, path), "values": given}
+        content = experiment_content(path, values)
         try:
             return cls.model_validate_json(json.dumps(_with_names(content)))
         except ValidationError as error:
@@ -225,6 +219,22 @@ class Cell:
         digest = hashlib.sha256(json.dumps([settings, dict(self.at)], sort_keys=True).encode()).hexdigest()[:8]
         words = re.sub(r"[^A-Za-z0-9.]+", "-", "_".join(self.at.values())).strip("-.") or "all"
         return f"{words[:60]}-{digest}"
+
+
+def experiment_content(path: Path, values: Mapping[str, str] | None = None, substituted: bool = True) -> dict[str, Any]:
+    """Return the content of an experiment's file and of those that it extends, with values for ``$names``.
+
+    Raises:
+        InputError: The file cannot be read, or a variable has no value.
+    """
+    found = _extended(dict(read_settings(path)), path)
+    if not substituted:
+        return found
+    defaults = cast(Mapping[str, Any], found.get("values") or {})
+    given = {**{name: str(value) for name, value in defaults.items()}, **(values or {})}
+    if unknown := sorted((values or {}).keys() - defaults.keys()):
+        raise UnknownNameError(f"value of {path}", unknown[0], defaults)
+    return {**_substituted(found, given, path), "values": given}
 
 
 def read_chosen(plan: QuestionsPlan, problems: Problems) -> list[Question]:

@@ -24,12 +24,22 @@ from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems, scored_by
 from vericite.evaluate.significance import Comparison, corrected
-from vericite.evaluate.systems import read_system
+from vericite.evaluate.systems import read_gold, read_system
 from vericite.generate.printed import our_wording
 from vericite.lab.experiment.grid import EXPERIMENT, folders_of
-from vericite.records import Answer, Record, first_problem
+from vericite.records import Answer, Gold, Record, first_problem, read_jsonl
 
 LAYOUTS = files("vericite.lab.experiment") / "layouts"
+CITED, ANSWERS, GOLD = "cited.jsonl", "answers.jsonl", "gold.jsonl"
+"""The files of a cell of a trained model: sentences with citations, or answers and what they should say and cite."""
+
+
+class CitedAnswer(Record):
+    """A line of a cell of a model that cites: an answer with its citations, and its gold."""
+
+    id: str
+    answer: Answer
+    gold: Gold
 
 
 class Column(Record):
@@ -42,6 +52,7 @@ class Column(Record):
         decimals: Number of decimals.
         by: For precomputed scores, the paper's model, as a word of its name. Scores of other models get their own
             columns, without figures of the paper.
+        only: Values on axes of the cells that have such figures; empty: all cells.
     """
 
     name: str
@@ -49,6 +60,7 @@ class Column(Record):
     scale: float = 1.0
     decimals: int = 3
     by: str = ""
+    only: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Printed(Record):
@@ -209,14 +221,26 @@ def read_cells(folders: Sequence[Path], problems: Problems) -> list[RunCell]:
             found.append(RunCell({"run": folder.name}, read_system(folder, {}, (), problems).system(folder.name)))
             continue
         for at, path, ids, _ in folders_of(folder):
-            if not (path / "runs.jsonl").is_file():
-                continue
             name = ", ".join(at.values()) or folder.name
-            system = read_system(path, {}, (), problems).system(name)
+            system = _system(path, name, problems)
+            if system is None:
+                continue
             found.append(RunCell(at, System(name, tuple(item for item in system.items if item.id in ids))))
     if not found:
         raise InputError(f"expected runs in {', '.join(map(str, folders))}; found none. Run the experiment first.")
     return _with_effort(found)
+
+
+def _system(folder: Path, name: str, problems: Problems) -> System | None:
+    """Return what a cell answered; None if it has not been run."""
+    if (folder / CITED).is_file():
+        items = read_jsonl(CitedAnswer, folder / CITED)
+        return System(name, tuple(Item(one.id, answer=one.answer, gold=one.gold) for one in items))
+    if (folder / "runs.jsonl").is_file():
+        return read_system(folder, {}, (), problems).system(name)
+    if (folder / ANSWERS).is_file() and (folder / GOLD).is_file():
+        return read_system(folder, {}, (), problems).system(name, read_gold(folder / GOLD, problems))
+    return None
 
 
 def _with_effort(cells: Sequence[RunCell]) -> list[RunCell]:
@@ -371,7 +395,7 @@ def _rows(
             cell = line.get(values)
             for column, measure in zip(layout.columns, measures, strict=True):
                 figure = None
-                if cell is not None:
+                if cell is not None and column.only.items() <= cell.at.items():
                     system = cell.system
                     if group is not None and layout.by:
                         chosen = tuple(item for item in system.items if item.group(layout.by) == group)

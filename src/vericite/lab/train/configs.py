@@ -164,6 +164,9 @@ class LoraConfig(SettingGroup):
         description="Precision of the frozen decoder; what is trained always has full precision. bf16 halves the "
         "memory, and is faster on processors that support it.",
     )
+    device: Literal["cpu", "cuda", "auto"] = Field(
+        default="cpu", description="Where to compute; auto: the fastest device."
+    )
     seed: int = Field(default=0, description=_SEED)
 
 
@@ -244,6 +247,16 @@ class MadeDataSettings(SettingGroup):
     """Settings of ``train attribution-data``: prompts, the judge, and how the language model is called."""
 
     prompt: str | None = Field(default=None, description="File with another prompt for long, sent word for word.")
+    examples: str = Field(
+        default="three",
+        description='Examples before the prompt for long: three (ours), none, or a file of JSON Lines {"sources": '
+        '[{"title", "text"}], "question", "answer", "response"} whose responses cite with [1][2].',
+    )
+    shown: Literal["gold", "five"] = Field(
+        default="gold",
+        description="Sources that the model sees for long: those that the short answer rests on, as in MultiAttr, or "
+        "five.",
+    )
     positive_prompt: str | None = Field(default=None, description="The same for a source in other words.")
     negative_prompt: str | None = Field(default=None, description="The same for sources on the same topic.")
     most: int | None = Field(default=None, ge=1, description="Maximum number of records to use.")

@@ -105,13 +105,20 @@ def source_of(document: Document) -> ExampleSource:
 
 
 def file_hash(path: Path) -> str:
-    """Return the first digits of the hash of a file, or of the files of ``NAME:FILE``, for manifests."""
+    """Return the first digits of the hash of a file, or of the files of ``NAME:FILE``, for manifests.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
     files = [path]
     if is_named(str(path)):
         files = [file for given in source_named(str(path)).paths for file in files_in(given)]
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.read_bytes())
+        try:
+            digest.update(file.read_bytes())
+        except OSError as error:
+            raise InputError(f"expected a readable file; found {file}: {error.strerror}") from None
     return digest.hexdigest()[:16]
 
 

@@ -10,8 +10,7 @@ The loss covers the answer only, not the sources and the question before it (com
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,36 +27,13 @@ from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, Problems
 from vericite.formats import AnswerToCheck
 from vericite.lab.train.configs import LoraConfig
-from vericite.lab.train.examples import AttributionExample, ExampleSource, file_hash, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
+from vericite.lab.train.written import SOURCE_LENGTHS, Cited, answers_of, asked_of, first_paragraph, prompt_text
+from vericite.models.hf import torch_device
 from vericite.text.citations import parse_answer
-from vericite.text.references import render_markers
 
-INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
 ADAPTER = "adapter"
-SOURCE_LENGTHS = tuple(int(4000 * 0.8**step) for step in range(21))
-"""Maximum characters of each source, from the longest to the shortest that is still useful."""
-
-
-@dataclass(frozen=True)
-class Cited:
-    """A question, its sources, and the sentences of an answer that cites them.
-
-    Attributes:
-        sentences: Sentences with their markers.
-        weights: Weight of each sentence in the loss.
-    """
-
-    id: str
-    question: str
-    sources: tuple[ExampleSource, ...]
-    sentences: tuple[str, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def answer(self) -> str:
-        """All sentences as one text."""
-        return " ".join(self.sentences)
 
 
 class EncodedAnswer(NamedTuple):
@@ -65,52 +41,6 @@ class EncodedAnswer(NamedTuple):
 
     ids: list[int]
     weights: list[float]
-
-
-def answers_of(examples: Sequence[AttributionExample]) -> Iterator[Cited]:
-    """Join the sentences that share a question and sources into one answer with markers."""
-    groups: dict[tuple[str, tuple[str, ...]], list[AttributionExample]] = {}
-    for example in examples:
-        if example.question:
-            key = (example.group or example.id, tuple(source.id for source in example.sources))
-            groups.setdefault(key, []).append(example)
-    for (id, _), sentences in groups.items():
-        texts = tuple(marked(example.sentence, sorted(example.supports)) for example in sentences)
-        weights = tuple(example.weight for example in sentences)
-        yield Cited(id, sentences[0].question or "", sentences[0].sources, texts, weights)
-
-
-def asked_of(examples: Sequence[AttributionExample]) -> list[Cited]:
-    """Return the questions to answer, one for each id: readers of the answers know a question by its id.
-
-    Raises:
-        InputError: Lines of one group have different sources.
-    """
-    found = list(answers_of(examples))
-    if twice := next((id for id, count in Counter(answer.id for answer in found).items() if count > 1), None):
-        raise InputError(
-            f"expected the same sources on all lines of a question to answer; found two lists of sources for {twice}. "
-            "Give each list a group of its own."
-        )
-    return found
-
-
-def marked(sentence: str, numbers: Sequence[int]) -> str:
-    """Put the markers before the sentence's full stop."""
-    text = sentence.strip()
-    if not numbers:
-        return text
-    body, stop = (text[:-1], text[-1]) if text[-1:] in ".!?" else (text, ".")
-    return f"{body.rstrip()} {render_markers(numbers)}{stop}"
-
-
-def prompt_text(cited: Cited, most: int) -> str:
-    """Return the text before the answer, with each source cut to this many characters."""
-    sources = "\n".join(
-        f"[{number}] {f'{source.title} {source.text}'.strip()[:most]}"
-        for number, source in enumerate(cited.sources, start=1)
-    )
-    return f"{INSTRUCTION}\n\nSources:\n{sources}\n\nQuestion: {cited.question}\n\nAnswer:"
 
 
 def prompt_ids(cited: Cited, tokenizer: Any, most: int) -> list[int] | None:
@@ -148,8 +78,8 @@ def encoded(cited: Cited, tokenizer: Any, most: int) -> EncodedAnswer | None:
 class InlineRun:
     """What to train on and where to write it. The questions in ``ask`` are answered after training.
 
-    ``data`` may not contain examples of ``dev``, which chooses the epoch, or of ``ask``. Records of data sets that
-    cannot be used are added to ``problems``.
+    ``data`` and then ``then``, each a stage, may not contain examples of ``dev``, which chooses the epoch, or of
+    ``ask``. Records of data sets that cannot be used are added to ``problems``.
     """
 
     base: str
@@ -159,6 +89,7 @@ class InlineRun:
     ask: Path | None = None
     new_tokens: int = 160
     untrained: bool = False
+    then: tuple[Path, ...] = ()
     problems: Problems = field(default_factory=Problems)
 
 
@@ -170,12 +101,19 @@ def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, floa
             or OUT belongs to another run.
         ModelError: The base does not exist, or is not safe to load.
     """
-    read, chosen_by = read_examples(run.data, run.problems), read_examples([run.dev], run.problems)
+    stages = [read_examples(paths, run.problems) for paths in (run.data, run.then) if paths]
+    read, chosen_by = [example for stage in stages for example in stage], read_examples([run.dev], run.problems)
     refuse_shared(chosen_by, read, "question")
-    data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config, read)
-    if not data or not dev:
+    data, dev, asked = (
+        [list(answers_of(stage)) for stage in stages],
+        list(answers_of(chosen_by)),
+        _asked(run, config, read),
+    )
+    if not all(data) or not dev:
         raise InputError("expected examples with questions, to join answers from; found none. Give more examples.")
-    files = [[file_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
+    files = [
+        [file_hash(path) for path in paths] for paths in (run.data, *((run.then,) if run.then else ()), (run.dev,))
+    ]
     options = {"ask": file_hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **options}
     job = Job.in_folder(run.out, settings, "an in-line model")
@@ -186,18 +124,22 @@ def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, floa
         facts: dict[str, Any] = {}
         prompts = _prompts(asked, tokenizer, config.max_tokens - run.new_tokens)
         if not run.untrained:
-            known, held = (_fitting(some, tokenizer, config.max_tokens) for some in (data, dev))
-            folder = run.out / "steps"
-            folder.mkdir(exist_ok=True)
-            part = Job.in_folder(folder, settings, "an in-line model's steps")
-            facts = LoraRun(_task(model, known, held), config, part, report).run()
-            facts["left out, too long"] = len(data) + len(dev) - len(known) - len(held)
+            held = _fitting(dev, tokenizer, config.max_tokens)
+            left_out = len(dev) - len(held)
+            for number, some in enumerate(data, start=1):
+                known = _fitting(some, tokenizer, config.max_tokens)
+                folder = run.out / ("steps" if number == 1 else f"steps-{number}")
+                folder.mkdir(exist_ok=True)
+                part = Job.in_folder(folder, settings, "an in-line model's steps")
+                facts = LoraRun(_task(model, known, held), config, part, report).run()
+                left_out += len(some) - len(known)
+            facts["left out, too long"] = left_out
             model.save_pretrained(str(run.out / ADAPTER))
             if write_adapter(model, config.alpha, run.out / ADAPTER_FILE):
                 facts["llama.cpp"] = ADAPTER_FILE
         counted = {"trained": sum(parameter.numel() for parameter in trained(model).values())}
         if run.ask is not None:
-            facts["answers"] = _answer_all(run, prompts, model, tokenizer)
+            facts["answers"] = _answer_all(run.out / "answers.jsonl", run.new_tokens, prompts, model, tokenizer)
             facts["not asked, too long"] = len(asked) - len(prompts)
         job.note({"finished": True, **facts, "parameters": counted})
     return facts
@@ -244,15 +186,13 @@ def _no_room(most: int, what: str) -> InputError:
 
 def _task(model: Any, known: Sequence[EncodedAnswer], held: Sequence[EncodedAnswer]) -> LoraTask:
     def loss_of(answers: Sequence[EncodedAnswer]) -> tuple[Tensor, float]:
+        place = model.device
         longest = max(len(example.ids) for example in answers)
         padding = [longest - len(example.ids) for example in answers]
-        ids = torch.tensor([example.ids + [0] * more for example, more in zip(answers, padding, strict=True)])
-        mask = torch.tensor(
-            [[1] * len(example.ids) + [0] * more for example, more in zip(answers, padding, strict=True)]
-        )
-        weights = torch.tensor(
-            [example.weights + [0.0] * more for example, more in zip(answers, padding, strict=True)]
-        )[:, 1:]
+        padded = list(zip(answers, padding, strict=True))
+        ids = torch.tensor([example.ids + [0] * more for example, more in padded], device=place)
+        mask = torch.tensor([[1] * len(example.ids) + [0] * more for example, more in padded], device=place)
+        weights = torch.tensor([example.weights + [0.0] * more for example, more in padded], device=place)[:, 1:]
         # Words of the sources are not learnt, so no logits are computed for them.
         learnt = (weights > 0).any(dim=0).nonzero()[:, 0]
         logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=learnt).logits.float()
@@ -268,14 +208,33 @@ def _task(model: Any, known: Sequence[EncodedAnswer], held: Sequence[EncodedAnsw
     return LoraTask(model, lambda places: loss_of([known[place] for place in places]), dev_loss, len(known))
 
 
-def _answer_all(run: InlineRun, prompts: Sequence[tuple[Cited, list[int]]], model: Any, tokenizer: Any) -> int:
+def answer_with(
+    base: str, adapter: Path | None, asked: Sequence[Cited], config: LoraConfig, new_tokens: int, out: Path
+) -> int:
+    """Answer questions with a trained adapter, or the base as it is, and return the number of answers in ``out``.
+
+    Raises:
+        InputError: The base cannot be read, or no question fits.
+    """
+    import peft
+
+    model, tokenizer = load_decoder(base, causal=True)
+    if adapter is not None:
+        model = peft.PeftModel.from_pretrained(model, str(adapter))
+    prompts = _prompts(asked, tokenizer, config.max_tokens - new_tokens)
+    return _answer_all(out, new_tokens, prompts, model.to(torch_device(config.device)), tokenizer)
+
+
+def _answer_all(
+    out: Path, new_tokens: int, prompts: Sequence[tuple[Cited, list[int]]], model: Any, tokenizer: Any
+) -> int:
     """Write answers in the form that ``check`` and ``score`` read. An interrupted run continues."""
-    lines = Lines(run.out / "answers.jsonl", AnswerToCheck)
+    lines = Lines(out, AnswerToCheck)
     done = {answer.id for answer in lines.read()}
     left = [(cited, ids) for cited, ids in prompts if cited.id not in done]
     model.eval()
     for cited, ids in left:
-        text = generated(ids, model, tokenizer, run.new_tokens)
+        text = generated(ids, model, tokenizer, new_tokens)
         answer = parse_answer(cited.id, text or "-", [source.document for source in cited.sources], cited.question)
         lines.append([AnswerToCheck.of(answer)])
     return len(done) + len(left)
@@ -283,7 +242,7 @@ def _answer_all(run: InlineRun, prompts: Sequence[tuple[Cited, list[int]]], mode
 
 def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> str:
     """Return the most likely answer after a prompt (greedy decoding)."""
-    ids = torch.tensor([front])
+    ids = torch.tensor([front], device=model.device)
     fill = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
     with torch.no_grad():
         made = model.generate(
@@ -295,11 +254,6 @@ def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> 
         )
     text: str = tokenizer.decode(made[0][len(front) :], skip_special_tokens=True)
     return first_paragraph(text)
-
-
-def first_paragraph(text: str) -> str:
-    """Return the text up to the first blank line, as one line."""
-    return " ".join(text.strip().split("\n\n")[0].split())
 
 
 ADAPTER_FILE = "adapter.gguf"

@@ -45,7 +45,7 @@ from vericite.lab.train.examples import AttributionExample, file_hash, read_exam
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
 from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
 from vericite.lab.train.texts import LabelledTexts
-from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config
+from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config, torch_device
 from vericite.network.access import offline_by_environment
 
 SOURCES = 5
@@ -127,7 +127,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, report: Callable[[int, fl
     with job.open():
         seeded(config.seed, config.threads)
         decoder, tokenizer = load_decoder(run.base, causal=False)
-        module = LabelledDecoder(adapted(decoder, config, causal=False), run.k)
+        module = LabelledDecoder(adapted(decoder, config, causal=False), run.k).to(torch_device(config.device))
         fill = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
 
         def read(examples: Sequence[AttributionExample]) -> list[Encoded]:
@@ -201,7 +201,7 @@ def save_labelled(module: LabelledDecoder, folder: Path) -> None:
     from safetensors.torch import save_file
 
     module.decoder.save_pretrained(str(folder / ADAPTER))
-    head = {name: tensor.detach().contiguous() for name, tensor in module.head.state_dict().items()}
+    head = {name: tensor.detach().cpu().contiguous() for name, tensor in module.head.state_dict().items()}
     save_file(head, folder / WEIGHTS)
 
 
@@ -242,7 +242,8 @@ class _Texts:
         self._kind: LabelKind = run.kind
         if run.adapter:
             decoder, self._tokenizer = load_decoder(run.base, causal=False)
-            self.module: nn.Module = LabelledDecoder(adapted(decoder, config, causal=False), len(run.labels))
+            adapter = adapted(decoder, config, causal=False)
+            self.module: nn.Module = LabelledDecoder(adapter, len(run.labels)).to(torch_device(config.device))
             pad, end = self._tokenizer.pad_token_id, self._tokenizer.eos_token_id
             self._fill: int = pad if pad is not None else end or 0
             self._reader = None

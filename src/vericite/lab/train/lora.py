@@ -28,6 +28,7 @@ from torch.optim import AdamW
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
 from vericite.lab.train.configs import LoraConfig
+from vericite.models.hf import torch_device
 
 CHECKPOINT = "checkpoint"
 
@@ -54,7 +55,7 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
     if config.precision == "bf16":
         model = model.to(torch.bfloat16)
     try:
-        return peft.get_peft_model(model, chosen)
+        return peft.get_peft_model(model.to(torch_device(config.device)), chosen)
     except ValueError as error:
         raise InputError(
             f"expected the base to have layers named {config.targets}; found none: {str(error)[:200]}. Correct targets "
@@ -187,7 +188,7 @@ class LoraRun:
 
     def _write(self, path: Path, tensors: dict[str, Tensor]) -> None:
         part = path.with_name(path.name + ".part")
-        save_file({name: tensor.contiguous().clone() for name, tensor in tensors.items()}, part)
+        save_file({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()}, part)
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)
@@ -219,7 +220,9 @@ class LoraRun:
                 parameter.copy_(tensors[f"weight.{name}"])
         for name, parameter in self._weights.items():
             kept = {
-                key: tensors[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq") if f"{key}.{name}" in tensors
+                key: tensors[f"{key}.{name}"].to("cpu" if key == "step" else parameter.device)
+                for key in ("step", "exp_avg", "exp_avg_sq")
+                if f"{key}.{name}" in tensors
             }
             if kept:
                 self._optimiser.state[parameter] = kept

@@ -11,12 +11,13 @@ The verifier checks everything that was made. What it does not confirm is left o
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -28,11 +29,11 @@ from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, RecordError
 from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line, source_of
 from vericite.llm import LLM, CallFailure, ChatRequest
-from vericite.llm.chat import as_block
+from vericite.llm.chat import Message, as_block
 from vericite.llm.prompts import Prompt, read_prompt
 from vericite.llm.verbatim import VerbatimPrompt, expect_slots
 from vericite.models.contracts import ENTAILS, Judge, Pair
-from vericite.records import Record
+from vericite.records import Record, read_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify.judging import ask
 
@@ -74,6 +75,13 @@ class MadeExamples(Record):
     examples: tuple[AttributionExample, ...] = ()
     rejected: dict[str, int] = Field(default_factory=dict)
     failed: str | None = None
+
+
+class ExampleText(Record):
+    """A source of an example."""
+
+    title: str = ""
+    text: str = Field(min_length=1)
 
 
 class _Strict(BaseModel):
@@ -133,32 +141,77 @@ def _short(entry: Entry) -> MadeFrom | None:
     return MadeFrom(question.id, question.text, answer, sources, gold) if answer and gold else None
 
 
+class LongExample(Record):
+    """An example of a long answer, which cites its sources with ``[1][2]``."""
+
+    sources: tuple[ExampleText, ...] = Field(min_length=1)
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+    response: str = Field(min_length=1)
+
+    @property
+    def shown(self) -> tuple[ExampleSource, ...]:
+        """The sources."""
+        return tuple(
+            ExampleSource(id=str(number), title=source.title, text=source.text)
+            for number, source in enumerate(self.sources, start=1)
+        )
+
+
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts. A user's own file is sent word for word, and its reply is read as text."""
+    """The prompts. A user's own file is sent word for word, and its reply is read as text.
+
+    ``examples`` come before the prompt for long answers, each in the form of the prompt, as in MultiAttr.
+    """
 
     long: Prompt | VerbatimPrompt
     positive: Prompt | VerbatimPrompt
     negative: Prompt | VerbatimPrompt
+    examples: tuple[LongExample, ...] = ()
 
     @classmethod
-    def read(cls, long: Path | None = None, positive: Path | None = None, negative: Path | None = None) -> Prompts:
-        """Read the user's prompts, or ours where no file is given.
+    def read(
+        cls,
+        long: Path | None = None,
+        positive: Path | None = None,
+        negative: Path | None = None,
+        examples: str = "none",
+    ) -> Prompts:
+        """Read the user's prompts, or ours where no file is given; ``examples`` is a file, ``three`` or ``none``.
 
         Raises:
-            InputError: A file is not a prompt, or lacks a slot.
+            InputError: A file is not a prompt, or lacks a slot, or a line is not an example.
         """
         pair = ("reference", "statement")
         return cls(
             _read(long, "long-answer", ("sources", "question", "answer")),
             _read(positive, "other-words", pair),
             _read(negative, "same-topic", pair),
+            _examples(examples),
         )
 
     @property
     def signatures(self) -> dict[str, str]:
         """The prompts' signatures by use."""
-        return {"long": self.long.signature, "positive": self.positive.signature, "negative": self.negative.signature}
+        shown = json.dumps([example.model_dump(mode="json") for example in self.examples])
+        digest = hashlib.sha256(shown.encode()).hexdigest()[:8]
+        with_examples = f"+{len(self.examples)} examples@{digest}" if self.examples else ""
+        return {
+            "long": f"{self.long.signature}{with_examples}",
+            "positive": self.positive.signature,
+            "negative": self.negative.signature,
+        }
+
+
+def _examples(named: str) -> tuple[LongExample, ...]:
+    if named == "none":
+        return ()
+    path = _PROMPTS / "long-answer-examples.jsonl" if named == "three" else Path(named).expanduser()
+    try:
+        return tuple(read_jsonl(LongExample, path))
+    except RecordError as error:
+        raise InputError(f"{error}. Correct that line of the setting examples.") from None
 
 
 def _read(file: Path | None, default: str, slots: Sequence[str]) -> Prompt | VerbatimPrompt:
@@ -178,14 +231,24 @@ class Maker:
         prompts: The prompts.
         seed: Seed of the order of sources.
         made_from: Name of the data set.
+        shown: The sources that the model sees for a long answer.
     """
 
-    def __init__(self, llm: LLM | None, judge: Judge, prompts: Prompts, seed: int = 0, made_from: str = "") -> None:
+    def __init__(
+        self,
+        llm: LLM | None,
+        judge: Judge,
+        prompts: Prompts,
+        seed: int = 0,
+        made_from: str = "",
+        shown: Literal["gold", "five"] = "gold",
+    ) -> None:
         self._llm = llm
         self._judge = judge
         self._prompts = prompts
         self._seed = seed
         self._made_from = made_from
+        self._by_gold = shown == "gold"
 
     def each(self, items: Sequence[MadeFrom], form: Form) -> Iterator[MadeExamples]:
         """Yield the result of each item in order; several calls run at a time."""
@@ -217,36 +280,37 @@ class Maker:
         return self._llm
 
     async def _long(self, item: MadeFrom) -> list[tuple[str, list[int]]] | CallFailure:
-        shown = "\n\n".join(
-            as_block(f"source_{number}", f"{source.title}\n{source.text}".strip())
-            for number, source in enumerate(self._shown(item).sources, start=1)
-        )
-        prompt = self._prompts.long
+        """Return the sentences that the model wrote, with the numbers that their sources have in the example."""
+        every = self._shown(item)
+        places = list(every.gold if self._by_gold else range(len(every.sources)))
+        sources = [every.sources[place] for place in places]
+        prompt, model = self._prompts.long, self._model()
         if isinstance(prompt, VerbatimPrompt):
-            plain = "\n\n".join(
-                f"[{number}] {source.title}\n{source.text}"
-                for number, source in enumerate(self._shown(item).sources, start=1)
-            )
-            reply = await self._model().complete(
-                prompt.request({"sources": plain, "question": item.question, "answer": item.answer, "response": ""})
-            )
+            reply = await model.complete(_verbatim(prompt, self._prompts.examples, item, sources))
             if isinstance(reply, CallFailure):
                 return reply
-            documents = [source.document for source in self._shown(item).sources]
-            claims = parse_answer(item.id, reply.text.strip() or "-", documents).claims
-            return [(claim.text, [citation.marker for citation in claim.citations]) for claim in claims]
-        given = {
-            "sources": shown,
-            "question": as_block("question", item.question),
-            "answer": as_block("answer", item.answer),
-        }
-        request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
-        found = await self._model().parsed(request, _Long)
-        return (
-            found
-            if isinstance(found, CallFailure)
-            else [(sentence.sentence, sentence.sources) for sentence in found.value.sentences]
-        )
+            claims = _cited(item.id, reply.text, sources)
+        else:
+            turns = [
+                message
+                for example in self._prompts.examples
+                for message in (
+                    *prompt.filled(_given(example.question, example.answer, example.shown))[-1:],
+                    Message("assistant", _reply(example)),
+                )
+            ]
+            system, user = prompt.filled(_given(item.question, item.answer, sources))
+            request = ChatRequest((system, *turns, user), max_tokens=model.settings.reply_tokens)
+            found = await model.parsed(request, _Long)
+            if isinstance(found, CallFailure):
+                return found
+            claims = [(sentence.sentence, sentence.sources) for sentence in found.value.sentences]
+        # A number beyond the sources stays beyond those of the example.
+        beyond = len(every.sources)
+        return [
+            (text, [places[number - 1] + 1 if 1 <= number <= len(places) else beyond + 1 for number in numbers])
+            for text, numbers in claims
+        ]
 
     async def _sources(self, item: MadeFrom) -> tuple[str, list[str]] | CallFailure:
         positive = await self._one(self._prompts.positive, item, _Text)
@@ -375,6 +439,56 @@ class Maker:
             made_from=self._made_from,
             group=f"{self._made_from}:{item.id}",
         )
+
+
+_COUNTS = ("no", "one", "two", "three", "four", "five")
+
+
+def _count(sources: Sequence[ExampleSource]) -> str:
+    return f"{_COUNTS[len(sources)]} numbered source{'s' * (len(sources) != 1)}"
+
+
+def _given(question: str, answer: str, sources: Sequence[ExampleSource]) -> dict[str, str]:
+    """Return the texts for our prompt; the number of sources is named."""
+    shown = "\n\n".join(
+        as_block(f"source_{number}", f"{source.title}\n{source.text}".strip())
+        for number, source in enumerate(sources, start=1)
+    )
+    asked = {"question": as_block("question", question), "answer": as_block("answer", answer)}
+    return {"count": _count(sources), "sources": shown, **asked}
+
+
+def _verbatim(
+    prompt: VerbatimPrompt, examples: Sequence[LongExample], item: MadeFrom, sources: Sequence[ExampleSource]
+) -> ChatRequest:
+    """Return the request of a verbatim prompt: each example and the item in its form, with instructions and all."""
+
+    def filled(question: str, answer: str, shown: Sequence[ExampleSource], response: str) -> ChatRequest:
+        plain = "\n\n".join(f"[{number}] {one.title}\n{one.text}" for number, one in enumerate(shown, start=1))
+        asked = {"question": question, "answer": answer, "response": response, "count": _COUNTS[len(shown)]}
+        return prompt.request({"sources": plain, **asked})
+
+    request = filled(item.question, item.answer, sources, "")
+    before = [filled(one.question, one.answer, one.shown, one.response).messages for one in examples]
+    *others, last = request.messages
+    if others:
+        return replace(request, messages=(*(message for turns in before for message in turns), *others, last))
+    text = "\n\n".join([*(message.text for turns in before for message in turns), last.text])
+    return replace(request, messages=(Message(last.role, text),))
+
+
+def _cited(id: str, text: str, sources: Sequence[ExampleSource]) -> list[tuple[str, list[int]]]:
+    """Return the sentences of a text, each with the numbers that it cites."""
+    claims = parse_answer(id, text.strip() or "-", [source.document for source in sources]).claims
+    return [(claim.text, [citation.marker for citation in claim.citations]) for claim in claims]
+
+
+def _reply(example: LongExample) -> str:
+    """Return an example's response in the form that our prompt asks for."""
+    sentences = [
+        {"sentence": text, "sources": numbers} for text, numbers in _cited("", example.response, example.shown)
+    ]
+    return json.dumps({"sentences": sentences}, ensure_ascii=False)
 
 
 def _copied(text: str, item: MadeFrom) -> bool:

@@ -1,4 +1,4 @@
-"""Labelled pairs of texts to train on: questions with sentences, and windows of documents with sentences."""
+"""Labelled pairs of texts to train on: questions, windows of documents, or sources, each with a sentence."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from vericite.lab.assess.completeness import AnswerSentence
 from vericite.lab.assess.correctness import WindowExample
 from vericite.lab.assess.correctness_tables import pairs_of_cases
 from vericite.lab.train.configs import CorrectnessConfig
+from vericite.lab.train.examples import AttributionExample
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 from vericite.records import SentenceLabel
 
@@ -40,6 +41,21 @@ def correctness_texts(examples: Sequence[WindowExample]) -> list[LabelledTexts]:
     labels = {True: COLUMNS[ENTAILS], False: COLUMNS[NEUTRAL]}
     return [
         LabelledTexts(example.window, example.sentence, labels[example.correct], example.group) for example in examples
+    ]
+
+
+def single_source_texts(examples: Sequence[AttributionExample]) -> list[LabelledTexts]:
+    """Return each source with its sentence, labelled like a judge's pairs: a part of the support counts as support."""
+    return [
+        LabelledTexts(
+            source.document.titled_text,
+            example.sentence,
+            COLUMNS[ENTAILS if number in example.supports else NEUTRAL],
+            example.group or example.id,
+        )
+        for example in examples
+        for number, source in enumerate(example.sources, start=1)
+        if number not in example.unknown
     ]
 
 

@@ -1,0 +1,156 @@
+"""Experiments that train models, with the head over the bundled models: stages, shares, what is left out, tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trained_data import MINERALS, examples, politicite, values
+
+from vericite.errors import InputError, Problems
+from vericite.lab.experiment.tables import Layout
+from vericite.lab.experiment.trained import TrainedCell, TrainedExperiment, TrainedGrid
+
+pytest.importorskip("yaml", reason="needs PyYAML")
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+FILES = sorted(EXPERIMENTS.glob("multiattr-*.yaml"))
+QUICK = "settings: {members: 1, epochs: 2, width: 4}\nbase: head\n"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_bundled_experiments_have_the_papers_rows(path: Path):
+    experiment = TrainedExperiment.load(path)
+    assert experiment.name == path.stem and experiment.about
+    grid = TrainedGrid(experiment, Path("nowhere"), Problems())
+    layout = Layout.load(experiment.layout or "")
+    ours = [
+        {name: value for name, value in cell.at.items() if name in (*layout.rows, *layout.across)}
+        for cell in grid.cells
+    ]
+    for row in layout.printed:
+        others = ("few-shot", "Alpaca, fine-tuned")  # ALCE's prompts, and a model of seven billion weights to fine-tune
+        shared = layout.source.endswith("figure 4")  # one layout of two files
+        assert row.at in ours or shared or any(other in row.at["trained on"] for other in others), row.at
+    if "figure4" in path.stem:
+        shares = [stage.share for row in experiment.rows for stage in row.stages]
+        assert {0.2, 0.4, 0.6, 0.8, 1.0} == set(shares) and len(experiment.rows) in (6, 7)
+
+
+def grid_of(folder: Path, text: str, **more: str) -> TrainedGrid:
+    path = folder / "e.yaml"
+    path.write_text(text, encoding="utf-8")
+    return TrainedGrid(TrainedExperiment.load(path, more), folder / "runs", Problems())
+
+
+TEXT = """
+name: e
+layout: multiattr-figure4
+trains: [labels]
+base: head
+data: {made: [$made]}
+domains:
+  VJ: {train: [$train], test: [$test], most: 9}
+  OTHER: {train: [$train], test: [$none]}
+rows:
+  - {name: half, stages: [{data: made, share: 0.5}, own]}
+  - {name: whole, stages: [made, own]}
+  - {name: random, by: random}
+values: {made: made.jsonl, train: train.jsonl, test: test.jsonl, none: ""}
+"""
+
+
+def test_stages_leave_out_what_is_tested_or_chooses(tmp_path: Path):
+    made, train = examples(tmp_path / "made.jsonl", "m", 40), examples(tmp_path / "train.jsonl", "t", 20)
+    test = tmp_path / "test.jsonl"
+    test.write_text("".join(train.read_text().splitlines(keepends=True)[:3]))
+    grid = grid_of(tmp_path, TEXT, made=str(made), train=str(train), test=str(test))
+    assert {cell.domain for cell in grid.cells} == {"VJ"}  # the other one has no test
+    half, whole = (grid._stages(TrainedCell(row, "VJ", "labels")) for row in grid.experiment.rows[:2])
+    assert 10 < len(half[0][0]) < 30 and len(whole[0][0]) == 40
+    ids = {example.id for example in half[0][0]}
+    assert ids < {example.id for example in whole[0][0]}  # the larger share has the smaller one
+    own, dev = half[0][1], half[1]
+    assert dev and not {example.id for example in own} & {example.id for example in dev}
+    assert 6 <= len(own) + len(dev) <= 9 and not {"t0", "t1", "t2"} & {example.id for example in (*own, *dev)}
+    assert grid.counts(grid.cells[0])["asked"] == 3
+
+
+def test_unknown_data_and_missing_files_are_named(tmp_path: Path):
+    with pytest.raises(InputError, match="own or a name of data"):
+        grid_of(tmp_path, TEXT.replace("stages: [made, own]", "stages: [mad, own]"), test="x")
+    made = str(examples(tmp_path / "made.jsonl", "m", 4))
+    grid = grid_of(tmp_path, TEXT, test=str(examples(tmp_path / "test.jsonl", "x", 2)), train="", made=made)
+    with pytest.raises(InputError, match="Name them with --set"):
+        list(grid.run())
+    grid = grid_of(tmp_path, TEXT, test=str(tmp_path / "test.jsonl"), made=str(tmp_path / "nowhere.jsonl"))
+    with pytest.raises(InputError, match="expected a readable file; found"):
+        list(grid.run())
+    with pytest.raises(InputError, match="expected an experiment that trains"):
+        grid_of(tmp_path, TEXT.replace("[labels]", "[words]"))
+
+
+def run(run_cli: Callable[..., Any], file: Path, folder: Path, given: dict[str, str], *more: str) -> Any:
+    words = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    return run_cli("run", str(file), "--to", str(folder), *words, *more)
+
+
+def table(run_cli: Callable[..., Any], folder: Path) -> list[dict[str, str]]:
+    printed = run_cli("table", str(folder), "--as", "csv", "--set", "draws=100")
+    assert printed.code == 0, printed.err
+    return list(csv.DictReader(StringIO(printed.out)))
+
+
+def quick(folder: Path, name: str) -> Path:
+    """Return a file that changes a bundled experiment only in its model and its speed."""
+    path = folder / f"{name}.yaml"
+    path.write_text(f"name: {name}\nextends: {EXPERIMENTS / name}.yaml\n{QUICK}", encoding="utf-8")
+    return path
+
+
+def test_table_3_with_the_head_ends_and_resumes(run_cli: Callable[..., Any], tmp_path: Path):
+    given = values(tmp_path, 6) | {"short": str(examples(tmp_path / "short.jsonl", "short", 6))}
+    file, folder = quick(tmp_path, "multiattr-table3"), tmp_path / "runs"
+    planned = run(run_cli, file, folder, given, "--dry-run")
+    assert planned.code == 0 and "stage 1" in planned.out and not folder.exists()
+    printed = run(run_cli, file, folder, given, "--first", "3")
+    assert printed.code == 0, printed.err
+    assert printed.out.count("3 asked") == 12
+    again = run(run_cli, file, folder, given)
+    assert again.code == 0 and "12 asked, 3 of them earlier" in again.out
+    rows = table(run_cli, folder)
+    ours = [row for row in rows if row["by"] == "ours"]
+    assert {row["trained on"] for row in ours} >= {"random", "fine-tuned", "HotpotQA long, fine-tuned"}
+    assert all(row["value"] for row in ours)
+    papers = {(row["trained on"], row["column"]): row["value"] for row in rows if row["by"] != "ours"}
+    assert papers["HotpotQA long, fine-tuned", "VJ, F1"] == "72.5"
+    models = list((tmp_path / "models").iterdir())
+    assert len(models) == 2 + 2 * 3  # what does not depend on the domain is trained once; random has none
+    third = run(run_cli, file, folder, given)
+    assert third.code == 0 and "12 of them earlier" in third.out
+
+
+def test_articles_are_shown_their_nearest_sources(tmp_path: Path):
+    text = TEXT.replace("test: [$test], most: 9", "test: ['politicite:$test'], k: [2, 3]")
+    grid = grid_of(tmp_path, text, test=str(politicite(tmp_path / "p.json")))
+    domain = grid.experiment.domains["VJ"]
+    sentences = grid._test_labels(domain)
+    assert len(sentences) == 9 and {len(item.answer.documents) for item in sentences} == {2}
+    assert sentences[1].gold.citations and sentences[1].gold.citations[0].documents == (MINERALS[1],)
+    asked = grid._test_answers(domain)
+    assert [len(cited.sources) for cited, _ in asked] == [3, 3, 3]
+    assert [nugget.documents for nugget in asked[0][1].nuggets or ()] == [(name,) for name in MINERALS[:3]]
+
+
+def test_a_file_says_what_is_in_the_folder(tmp_path: Path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "other.txt").write_text("x")
+    grid = grid_of(tmp_path, TEXT, test=str(examples(tmp_path / "test.jsonl", "x", 2)))
+    with pytest.raises(InputError, match=r"found other\.txt in it"):
+        next(iter(grid.run()))
+    assert json.loads(grid.experiment.model_dump_json())["name"] == "e"
