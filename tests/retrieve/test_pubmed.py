@@ -51,6 +51,19 @@ def told(found: tuple[Evidence, ...]) -> list[tuple[str, str]]:
     return [(evidence.document.id, evidence.retriever) for evidence in found]
 
 
+def test_only_articles_that_pubmed_had_by_a_day_are_found(server: EntrezServer, entrez: Entrez):
+    server.articles = [*ARTICLES, replace(JET_LAG, pmid="16", year="2026")]
+    asked = question("Is melatonin safe in jet lag?")
+    now, then = PubMedRetriever(entrez), PubMedRetriever(entrez, until="2025-03-01")
+    assert {"11", "16"} <= {hit.document.id for hit in now.retrieve(asked, 9)}
+    server.arrivals.clear()
+    assert "16" not in {hit.document.id for hit in then.retrieve(asked, 9)}
+    assert len(server.queries) == 3 and all(
+        query.endswith(" AND 1800/01/01:2025/03/01[crdt]") for query in server.queries
+    )
+    assert "until=2025-03-01" in then.signature and "until" not in now.signature
+
+
 @pytest.mark.parametrize(
     ("text", "tiab", "atm", "raw"),
     [

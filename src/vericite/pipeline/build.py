@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from vericite.llm import LLM, Price, Settings
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.pipeline.repair.repairer import Repairer
-    from vericite.retrieve.pubmed import Cleaning
 
 MEDRAG_CONSTANT = 100
 _MEDRAG = {"medcpt": ("medcpt",), "rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
@@ -483,11 +482,17 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Pro
             ("search.corpus", "search.cleaning"),
             {"found": corpus},
         )
+    if plan.until and corpus not in ("pubmed", "oracle:pubmed"):
+        raise SettingsError(
+            "expected {} pubmed with {}; found the corpus {found!r}",
+            ("search.corpus", "search.until"),
+            {"found": corpus},
+        )
     name, colon, text = corpus.partition(":")
     if colon and name in RETRIEVERS:
         return load_retriever(name, text)
     if corpus == "pubmed":
-        return _pubmed(plan.by, plan.cleaning)
+        return _pubmed(plan)
     if is_store:
         return _store(plan)
     if corpus == "demo":
@@ -506,13 +511,13 @@ def _read_file(corpus: str, problems: Problems) -> Sequence[Document]:
     return load_documents(Path(corpus.removeprefix(ABSTRACTS)), problems, abstracts=corpus.startswith(ABSTRACTS))
 
 
-def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
+def _pubmed(plan: SearchPlan) -> Retriever:
     from vericite.corpus.entrez.client import Entrez
     from vericite.retrieve.pubmed import PubMedRetriever
 
-    if by is not None:
-        raise InputError(f"expected PubMed, which ranks by its own rules, without a way to rank; found {by!r}")
-    return PubMedRetriever(Entrez(), cleaning=cleaning)
+    if plan.by is not None:
+        raise InputError(f"expected PubMed, which ranks by its own rules, without a way to rank; found {plan.by!r}")
+    return PubMedRetriever(Entrez(), cleaning=plan.cleaning, until=plan.until)
 
 
 def _store(plan: SearchPlan) -> Retriever:

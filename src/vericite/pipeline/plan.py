@@ -121,6 +121,11 @@ class SearchPlan(Record):
         description="With pubmed: words of the question to leave out of the query: stopwords and the leading "
         "interrogative, or the interrogative only, as in the VeriCite paper.",
     )
+    until: str = Field(
+        default="",
+        pattern=r"^(\d{4}-\d{2}-\d{2})?$",
+        description="With pubmed: only articles that PubMed had by this date, such as 2025-03-01.",
+    )
     year_from: Annotated[int | None, Setting("--from", _SEARCH, by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or later."
     )

@@ -11,6 +11,7 @@ from vericite.corpus.entrez.results import (
     all_in_title_or_abstract,
     as_asked,
     content_words,
+    created_by,
     mapped,
     query_words,
 )
@@ -55,19 +56,24 @@ class PubMedRetriever:
         candidates: Articles of each search to consider.
         cleaning: What to remove from a question. The paper only removes the leading interrogative, and so finds nothing
             if no title or abstract contains a stopword together with the rest.
+        until: Only find articles that PubMed had by this date, such as 2025-03-01; empty: all.
     """
 
-    def __init__(self, entrez: Entrez, candidates: int = CANDIDATES, cleaning: Cleaning = "stopwords") -> None:
+    def __init__(
+        self, entrez: Entrez, candidates: int = CANDIDATES, cleaning: Cleaning = "stopwords", until: str = ""
+    ) -> None:
         if candidates < 1:
             raise InputError(f"expected candidates of at least 1; found {candidates}. Raise it.")
         self._entrez = entrez
         self._candidates = candidates
         self._cleaning: Cleaning = cleaning
+        self._until = until
 
     @property
     def signature(self) -> str:
         """The searches, the number of candidates and the client."""
         cleaning = "" if self._cleaning == "stopwords" else f"cleaning={self._cleaning}, "
+        cleaning += f"until={self._until}, " if self._until else ""
         return f"pubmed(tiab>atm>raw, {cleaning}candidates={self._candidates}, {self._entrez.signature})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
@@ -82,6 +88,7 @@ class PubMedRetriever:
         for stage, query in searches(question.text, self._cleaning):
             if len(found) >= k:
                 break
+            query = created_by(query, self._until) if self._until else query
             for position, document in self._articles(query, k - len(found), seen):
                 rank = len(found) + 1
                 found.append(

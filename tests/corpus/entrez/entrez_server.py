@@ -235,6 +235,8 @@ class EntrezServer:
     def _part_score(self, part: str, article: Article) -> int:
         if part == "hasabstract":
             return int(bool(article.abstract) and article.pmid not in self.filtered)
+        if found := re.fullmatch(r"1800/01/01:(\d{4})/\d\d/\d\d\[crdt\]", part):
+            return int(article.year <= found[1])
         if found := re.fullmatch(r'"(10\.[^"]+)"\[AID\]', part):
             return int(article.doi.lower() == found[1].lower())
         if found := re.fullmatch(r"([^\s\[\]()\"*:]+)\[tiab\]", part):

@@ -212,6 +212,11 @@ def mapped(words: Sequence[str]) -> str:
     return f"({' '.join(words)}) AND hasabstract"
 
 
+def created_by(query: str, day: str) -> str:
+    """Restrict a query to records that PubMed had by a day, such as 2025-03-01."""
+    return f"{query} AND 1800/01/01:{day.replace('-', '/')}[crdt]"
+
+
 def as_asked(words: Sequence[str]) -> str:
     """Join the words unchanged, except that AND, OR and NOT are lower-cased to be plain words."""
     return _OPERATOR.sub(lambda found: found[0].lower(), " ".join(words))
