@@ -1,4 +1,4 @@
-"""Data for the head that ``attribute`` ships, and its figures.
+r"""Data for the head that ``attribute`` ships, and its figures.
 
 python recipes/attribution sample --data DIR --part test|dev --sentences N --out TASK.jsonl
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
@@ -6,7 +6,7 @@ python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribut
 python recipes/attribution asked --data DIR --out FOLDER [--without EXAMPLES.jsonl ...] [--words N] [--most N]
 python recipes/attribution inline --data DIR --out FOLDER [--most N]
 python recipes/attribution pairs EXAMPLES.jsonl ... --out PAIRS.jsonl
-python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl [--table figure-4a ...]
+python recipes/attribution short-long --data DIR --out FOLDER [--most N]
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
 examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
@@ -22,10 +22,13 @@ with their sources in MS MARCO's form, and sentences of their answers with a sou
 question or source, is among it.
 
 ``inline`` writes whole answers for ``vericite train inline --config inline-config.json``: ``train.jsonl``,
-``dev.jsonl``, and sixty questions to be asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints
-MultiAttr's ablations: ``figure-4a`` (made data 0, 20, 100 %), ``figure-4b`` (data of the domain likewise) and
-``table-3`` (short against long answers); all three where none is named. FOLDER is that of ``make --used``; ended, it
-goes on there, as long as the verifier is the same. DEV and TEST are those of ``examples``.
+``dev.jsonl``, and sixty questions to be asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``short-long`` writes
+``short.jsonl`` and ``long.jsonl``: question and short answer as one sentence, and the long answer's first sentence.
+
+MultiAttr's ablations are experiments (docs/experiments.md). Those of the head that ships, over FOLDER of ``make``:
+
+    vericite run experiments/multiattr-figure4a.yaml --set base=head --set long=FOLDER/made.jsonl --set sources= \
+        --set vj=FOLDER/domain.jsonl --set vj_dev= --set vj_test=TEST.jsonl --set msmarco_test=
 """
 
 from __future__ import annotations
@@ -42,10 +45,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
 
 import made
-from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
-from vericite.lab.train.configs import HeadConfig
 from vericite.lab.train.examples import AttributionExample, as_compared, as_line, read_examples
 from vericite.records import Gold, to_json
 
@@ -207,16 +208,13 @@ def pairs(args: argparse.Namespace) -> None:
     print(f"{len(found)} pairs, {sum(pair.supported for pair in found)} of them entail")
 
 
-def ablate(args: argparse.Namespace) -> None:
-    """The tables."""
-    pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
+def short_long(args: argparse.Namespace) -> None:
+    """Short and long answers to the same questions."""
+    pairs = list(made.short_and_long(Pools(args.data), args.most, args.seed))
+    args.out.mkdir(parents=True, exist_ok=True)
     for place, name in enumerate(("short", "long")):
         write_whole(args.out / f"{name}.jsonl", (as_line(pair[place]) + "\n" for pair in pairs))
-    config = HeadConfig.load(HERE / "head-config.json").model_copy(update={"seed": args.seed})
-    sets = sets_of(args.out, args.dev, args.test, lambda it: print(it, file=sys.stderr))
-    ablations = Ablations(sets, config)
-    for name in args.table:
-        print(*ablations.table(name), sep="\n", end="\n\n")
+    print(f"{len(pairs)} questions")
 
 
 def main() -> None:
@@ -233,7 +231,7 @@ def main() -> None:
         ("make", make),
         ("asked", asked),
         ("inline", inline),
-        ("ablate", ablate),
+        ("short-long", short_long),
     ):
         step = steps.add_parser(name)
         step.add_argument("--data", type=Path, required=True)
@@ -246,16 +244,11 @@ def main() -> None:
             step.add_argument("--sentences", type=int, default=150)
         if name == "examples":
             step.add_argument("--labels", type=Path, required=True)
-        if name in ("make", "asked", "inline"):
+        if name in ("make", "asked", "inline", "short-long"):
             step.add_argument("--most", type=int, default=400)
         if name == "asked":
             step.add_argument("--without", type=Path, nargs="*", default=(), help="examples of questions to leave out")
             step.add_argument("--words", type=int, default=300, help="of all five sources of a question, at most")
-        if name == "ablate":
-            step.add_argument("--dev", type=Path, required=True)
-            step.add_argument("--test", type=Path, required=True)
-            step.add_argument("--pairs", type=int, default=90, help="of short and long answers")
-            step.add_argument("--table", nargs="+", choices=TABLES, default=TABLES, help="all by default")
         if name == "make":
             step.add_argument("--used", type=Path, help="a file of ids: leave out what is not among them")
     args = parser.parse_args()

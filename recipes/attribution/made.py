@@ -140,6 +140,45 @@ def for_models(
         yield one, said[0] if said else None
 
 
+def short_and_long(pools: Pools, most: int, seed: int) -> Iterator[tuple[AttributionExample, AttributionExample]]:
+    """Of one question each: question and short answer as one sentence, and the first sentence of its long answer.
+
+    Both before the same sources. The gold documents whose snippets have the short answer support both; other gold
+    documents are unknown.
+    """
+    exact = {item["id"]: item.get("exact_answer") for item in pools.questions["train"] if item["type"] == "factoid"}
+    left = most
+    for asked in pools.asked("train", seed):
+        entries = exact.get(asked.id) or ()
+        names = [name for entry in entries for name in ([entry] if isinstance(entry, str) else entry)]
+        if not names or left <= 0:
+            continue
+        held = [
+            place
+            for place, snippets in asked.snippets.items()
+            if any(name.lower() in snippet.lower() for name in names for snippet in snippets)
+        ]
+        long = asked.sentences[0][1]
+        text = f"{asked.question.rstrip('?. ')}: {names[0].rstrip('.')}."
+        stated = any(name.lower() in long.lower() for name in names)
+        if not held or not stated or any(pools.guard.refuses_claim(it, "attribution") for it in (text, long)):
+            continue
+        left -= 1
+        unknown = tuple(sorted(set(asked.snippets) - set(held)))
+        short = AttributionExample(
+            id=asked.id,
+            question=asked.question,
+            sentence=text,
+            sources=asked.sources,
+            supports=tuple(sorted(held)),
+            unknown=unknown,
+            kind="short",
+            made_from="bioasq",
+            group=f"bioasq:{asked.id}",
+        )
+        yield short, short.model_copy(update={"id": f"{asked.id}:long", "sentence": long, "kind": "long"})
+
+
 def _weak(
     text: str, sources: Sequence[ExampleSource], snippets: dict[int, list[str]], rarity: Rarity
 ) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from trained_data import MINERALS, examples, politicite, values
 
-from vericite.errors import InputError, Problems
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.lab.experiment.tables import Layout
 from vericite.lab.experiment.trained import TrainedCell, TrainedExperiment, TrainedGrid
 
@@ -20,7 +20,7 @@ pytest.importorskip("yaml", reason="needs PyYAML")
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 FILES = sorted(EXPERIMENTS.glob("multiattr-*.yaml"))
-QUICK = "settings: {members: 1, epochs: 2, width: 4}\nbase: head\n"
+QUICK = "settings: {members: 1, epochs: 2, width: 4, at_once: 8}\nbase: head\n"  # at_once is for decoders
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -91,6 +91,8 @@ def test_unknown_data_and_missing_files_are_named(tmp_path: Path):
     grid = grid_of(tmp_path, TEXT, test=str(tmp_path / "test.jsonl"), made=str(tmp_path / "nowhere.jsonl"))
     with pytest.raises(InputError, match="expected a readable file; found"):
         list(grid.run())
+    with pytest.raises(UnknownNameError, match="epoch"):
+        grid_of(tmp_path, f"{TEXT}settings: {{epoch: 3}}\n")
     with pytest.raises(InputError, match="expected an experiment that trains"):
         grid_of(tmp_path, TEXT.replace("[labels]", "[words]"))
 

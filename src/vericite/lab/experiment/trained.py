@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -27,14 +27,14 @@ from vericite.datasets.entry import Entry
 from vericite.datasets.registry import is_named, source_named
 from vericite.disk.files import only_one, write_whole
 from vericite.disk.jobs import LOCK, Lines
-from vericite.errors import InputError, Problems
+from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.evaluate.systems import named_file, read_gold
 from vericite.formats import AnswerToCheck, answers_in
 from vericite.lab.experiment.compute import compute_features, compute_scores, load_scores
 from vericite.lab.experiment.config import experiment_content
 from vericite.lab.experiment.grid import CELLS, EXPERIMENT
 from vericite.lab.experiment.tables import ANSWERS, CITED, GOLD, CitedAnswer
-from vericite.lab.train.configs import HeadConfig, LoraConfig
+from vericite.lab.train.configs import HeadConfig, LabelConfig, LoraConfig
 from vericite.lab.train.examples import (
     AttributionExample,
     as_compared,
@@ -69,6 +69,8 @@ OWN = "own"
 AT_ONCE = 64
 
 Report = Callable[[str], None]
+_Config = TypeVar("_Config", HeadConfig, LoraConfig, LabelConfig)
+_CONFIGS = (HeadConfig, LoraConfig, LabelConfig)
 
 
 class Stage(Record):
@@ -124,7 +126,8 @@ class TrainedExperiment(Record):
     Attributes:
         trains: The kinds of models: ``labels``, ``answers`` or both.
         base: The decoder that is trained; ``head``: the head over the bundled models.
-        settings: Changes to the settings of training (`vericite settings train attribution`).
+        settings: Changes to the settings of training (`vericite settings train attribution`); those of another kind of
+            model are ignored.
         new_tokens: Maximum tokens of an answer.
         dev_share: Share of the last stage's questions that chooses epoch and threshold.
         data: Training data by name; empty names of files are left out.
@@ -175,6 +178,9 @@ class TrainedExperiment(Record):
                 },
             }
         )
+        if unknown := [name for name in found.settings if not any(name in kind.model_fields for kind in _CONFIGS)]:
+            known = {name for kind in _CONFIGS for name in kind.model_fields}
+            raise UnknownNameError(f"setting of {path}", unknown[0], sorted(known))
         for row in found.rows:
             for stage in row.stages:
                 if stage.data != OWN and stage.data not in found.data:
@@ -453,8 +459,13 @@ class TrainedGrid:
             write_whole(done, [json.dumps({"examples": counts, "base": experiment.base}) + "\n"])
         return folder / "model", counts
 
+    def _config(self, kind: type[_Config]) -> _Config:
+        """Return the settings of a kind of model."""
+        given = {name: value for name, value in self.experiment.settings.items() if name in kind.model_fields}
+        return kind().changed({"seed": self.experiment.seed, **given}, "in settings")
+
     def _lora(self) -> LoraConfig:
-        return LoraConfig(seed=self.experiment.seed).changed(dict(self.experiment.settings), "in settings")
+        return self._config(LoraConfig)
 
     def _attributor(self, cell: TrainedCell) -> tuple[Attributor, dict[str, int]]:
         row, base = cell.row, self.experiment.base
@@ -475,9 +486,9 @@ class TrainedGrid:
     def _train_head(self, out: Path, stages: list[Path], dev: Path) -> object:
         from vericite.lab.train.set_head import HeadRun, train_head
 
-        config = HeadConfig(seed=self.experiment.seed).changed(dict(self.experiment.settings), "in settings")
         first, *rest = stages
-        return train_head(HeadRun((first,), dev, out, tuple(rest), problems=self._problems), config)
+        run = HeadRun((first,), dev, out, tuple(rest), problems=self._problems)
+        return train_head(run, self._config(HeadConfig))
 
     def _train_decoder(self, out: Path, stages: list[Path], dev: Path) -> object:
         from vericite.lab.train.labels import DecoderRun, train_decoder
@@ -493,19 +504,17 @@ class TrainedGrid:
 
     def _tuned(self, cell: TrainedCell) -> tuple[str, dict[str, int]]:
         """Return a judge that is fine-tuned on single sources."""
-        from vericite.lab.train.configs import LabelConfig
         from vericite.lab.train.labels import LabelRun, train_labels
         from vericite.lab.train.texts import single_source_texts
         from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 
         assert cell.row.judge is not None
         base = cell.row.judge.removeprefix("hf:")
-        known = {name: value for name, value in self.experiment.settings.items() if name in LabelConfig.model_fields}
 
         def train(out: Path, stages: list[Path], dev: Path) -> object:
             texts, held = (single_source_texts(read_examples(files)) for files in (stages, [dev]))
             run = LabelRun(base, out, texts, (COLUMNS[ENTAILS], COLUMNS[NEUTRAL]), dev=held)
-            return train_labels(run, LabelConfig().changed(known, "in settings"), lambda _step, _loss: None)
+            return train_labels(run, self._config(LabelConfig), lambda _step, _loss: None)
 
         folder, counts = self._model(cell, train)
         return f"hf:{folder}", counts
