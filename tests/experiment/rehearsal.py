@@ -74,6 +74,16 @@ def said(model: str, text: str) -> str:
     """The reply of a model, as it writes."""
     if '{"query": "..."}' in text:
         return '{"query": "velotrexine amorinol sitavalone percudine chronic cough"}'
+    if '"categories"' in text:
+        numbers = re.findall(r"(?m)^(\d+)\. ", text.partition("<reasoning")[2].partition("</reasoning")[0])
+        labels = [{"index": int(each), "label": "CORRECT-EXPLICIT"} for each in numbers]
+        return json.dumps({"categories": labels, "faithfulness": 0.9, "quality": 4, "verdict": "CORRECT"})
+    if '"final_answer"' in text:
+        steps = [
+            {"question": "What was compared?", "quotes": [], "statement": statement}
+            for statement in ("The drug was compared with placebo.", "Coughs became rarer.")
+        ]
+        return json.dumps({"claims": steps, "conclusion": "It reduces coughs.", "final_answer": "yes"})
     if asked := re.findall(r"Does (\w+) reduce chronic cough, group", text):
         # The last one is the question; demonstrations come before.
         option = decided(asked[-1])
