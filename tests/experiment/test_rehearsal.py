@@ -125,6 +125,10 @@ def test_a_ready_experiment_ends_resumes_and_prints_its_table(
     assert again.code == 0 and (len(hosts.arrivals), len(ncbi.arrivals)) == called
     runs = runs_of(tmp_path / "runs")
     assert {len(found) for found in runs.values()} == {asked_of(file)}
+    if file.stem == "vericite-table1":
+        scored = run_cli("compute", "bertscore", str(tmp_path / "runs"), "--with", "hf:roberta-large")
+        assert scored.code == 0, scored.err
+        assert {row["n"] for row in ours(run_cli, tmp_path / "runs") if row["column"] == "BS"} == {"3"}
     printed = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100")
     assert printed.code == 0 and "failed" not in printed.out, printed.err
     for row in ours(run_cli, tmp_path / "runs"):
@@ -194,6 +198,22 @@ def test_refused_calls_are_marked_and_only_they_are_asked_again(
     assert run_cli(*words).code == 0
     assert len(hosts.arrivals) == 6
     assert all(row["value"] != "failed" for row in ours(run_cli, tmp_path / "runs"))
+
+
+@pytest.mark.slow
+def test_tables_of_one_paper_share_replies(
+    files: Mapping[str, str], services: tuple[Hosts, EntrezServer], run_cli: Callable[..., Any], tmp_path: Path
+):
+    """VeriCite's table 3 asks nothing that table 1 did not ask."""
+    called: list[tuple[int, int]] = []
+    for name in ("vericite-table1", "vericite-table3"):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(WITHOUT_TORCH.format(file=EXPERIMENTS / f"{name}.yaml"))
+        words = rehearsal.given(file, files)
+        done = run_cli("run", str(file), "--to", str(tmp_path / name), *words, "--first", str(ASKED))
+        assert done.code == 0, done.err
+        called.append(tuple(map(len, (services[0].arrivals, services[1].arrivals))))
+    assert called[0] == called[1]
 
 
 @pytest.fixture
