@@ -37,7 +37,7 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ import made
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
 from vericite.lab.train.examples import AttributionExample, as_compared, as_line, read_examples
-from vericite.records import Gold, to_json
+from vericite.records import to_json
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
 
@@ -188,17 +188,7 @@ def inline(args: argparse.Namespace) -> None:
         write_whole(args.out / f"{name}.jsonl", (as_line(it) + "\n" for it in found))
         print(f"{name}: {len({it.group for it in found})} questions, {len(found)} sentences")
         if name == "ask":
-            write_whole(args.out / "gold.jsonl", (to_json(it) + "\n" for it in exact_answers(pools, part, found)))
-
-
-def exact_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample]) -> Iterator[Gold]:
-    """What the questions of these sentences have as short answers."""
-    groups = {it.group for it in asked}
-    for question in pools.questions[part]:
-        group = f"bioasq:{question['id']}"
-        exact = question.get("exact_answer")
-        if group in groups and question["type"] == "yesno" and isinstance(exact, str):
-            yield Gold(id=group, type="yesno", exact=((exact.lower(),),))
+            write_whole(args.out / "gold.jsonl", (to_json(it) + "\n" for it in made.gold_answers(pools, part, found)))
 
 
 def pairs(args: argparse.Namespace) -> None:

@@ -12,17 +12,18 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from mix.passages import Rarity, clean, joined, sentences, text_hash
 from mix.recipe import MixConfig, Shelf
 from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
-from pools import SOURCES, Asked, Pools
+from pools import SOURCES, Asked, Part, Pools
 from vericite.lab.train.data import LabelledPair
 from vericite.lab.train.examples import AttributionExample, ExampleSource
-from vericite.records import Document, read_jsonl
+from vericite.lab.train.written import gold_of
+from vericite.records import Document, Gold, read_jsonl
 from vericite.retrieve.local import BM25
 
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
@@ -108,6 +109,22 @@ def whole_answers(
                 made_from="bioasq",
                 group=f"bioasq:{asked.id}",
             )
+
+
+def gold_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample]) -> Iterator[Gold]:
+    """What the answers should say and cite; a bare yes or no is the short answer, and no claim."""
+    types = {f"bioasq:{question['id']}": question for question in pools.questions[part]}
+    groups: dict[str, list[AttributionExample]] = {}
+    for it in asked:
+        groups.setdefault(it.group, []).append(it)
+    for group, said in groups.items():
+        question = types[group]
+        claims = [it for it in said if not BARE_ANSWER.fullmatch(it.sentence)]
+        known = gold_of(group, claims or said)
+        exact = question.get("exact_answer")
+        if question["type"] == "yesno" and isinstance(exact, str):
+            known = known.model_copy(update={"type": "yesno", "exact": ((exact.lower(),),)})
+        yield known
 
 
 def for_models(

@@ -1,23 +1,14 @@
-"""Answers with citations in line: what the recipe writes to learn from, and how the benchmark counts."""
+"""Answers with citations in line: what the recipe writes to learn from, and what it asks."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from types import ModuleType
-from typing import Any, cast
-
-import numpy as np
-import pytest
+from collections.abc import Iterator
+from typing import ClassVar, cast
 
 import made
-from benchmark_modules import benchmark
 from pools import Asked, Pools
-from vericite.lab.train.examples import AttributionExample, ExampleSource, as_line
-from vericite.models.contracts import Judgement, Pair
+from vericite.lab.train.examples import AttributionExample, ExampleSource
 from vericite.text.citations import parse_answer
-from vericite.text.terms import terms
 
 SOURCES = (
     ExampleSource(id="a", text="Zinc lozenges shortened the common cold by two days in adults."),
@@ -73,91 +64,13 @@ def test_answers_without_a_source_or_of_the_test_are_left_out():
     assert {it.group for it in written(said, said, said, most=2)} == {"bioasq:q0", "bioasq:q1"}
 
 
-class Words:
-    """Entails what it has all words of, but for a yes."""
+def test_gold_has_the_claims_with_their_sources_and_the_short_answer():
+    class Asked(OneQuestion):
+        questions: ClassVar = {"test": [{"id": "q0", "type": "yesno", "exact_answer": "Yes"}]}
 
-    signature = "words"
-
-    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        for pair in pairs:
-            held = set(terms(pair.claim)) - {"yes"} <= set(terms(pair.premise))
-            yield Judgement(np.array([0.9, 0.0, 0.1] if held else [0.1, 0.0, 0.9], dtype=np.float32))
-
-
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    return benchmark("inline")
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Path:
-    """Three questions; of the first two it is said what their answers cite, and of one source that it is not known."""
-    told = [
-        ("q0", "Yes.", (), ()),
-        ("q0", "Zinc lozenges shortened the common cold.", (1,), (2,)),
-        ("q1", "Iron tablets cured anaemia.", (2,), ()),
-        ("q2", "Zinc lozenges shortened the common cold.", (1,), ()),
+    asked = written("Yes. Zinc lozenges shortened the common cold by two days.")
+    (known,) = made.gold_answers(cast("Pools", Asked()), "test", asked)
+    assert known.id == "bioasq:q0" and known.exact == (("yes",),)
+    assert [(nugget.text, nugget.documents) for nugget in known.nuggets or ()] == [
+        ("Zinc lozenges shortened the common cold by two days.", ("a",))
     ]
-    rows = [
-        AttributionExample(
-            id=f"e{number}",
-            question="Does it help?",
-            sentence=text,
-            sources=SOURCES,
-            supports=supports,
-            unknown=unknown,
-            group=group,
-        )
-        for number, (group, text, supports, unknown) in enumerate(told)
-    ]
-    path = tmp_path / "ask.jsonl"
-    path.write_text("".join(f"{as_line(it)}\n" for it in rows), encoding="utf-8")
-    return path
-
-
-def answer(id: str, text: str) -> str:
-    return json.dumps({"id": id, "answer": text, "documents": [it.model_dump(mode="json") for it in SOURCES]})
-
-
-def test_each_question_counts_and_what_was_left_out_is_told(bench: ModuleType, ask: Path, tmp_path: Path):
-    file = tmp_path / "answers.jsonl"
-    file.write_text(
-        "\n".join(
-            [
-                answer("q0", "Yes, zinc lozenges shortened the common cold [1][2]."),
-                answer("q9", "Nobody asked this [1]."),
-                '{"id": "q2", "answer": ',
-                answer("q1", "-"),
-                answer("q0", "No."),
-            ]
-        )
-        + "\n",
-        encoding="utf-8",
-    )
-    gold = bench.gold_of(ask)
-    assert [claim.text for claim in gold["q0"].claims] == ["Zinc lozenges shortened the common cold."]
-    answers, told = bench.answers_to(gold, file)
-    assert [it.id for it in answers] == ["q0", "q1", "q2"]
-    assert [it.split(" ")[0] for it in told] == ["1", "1", "1", "1", "1"]
-    row = bench.row("x", answers, gold, {"q0": "yes", "q1": "no", "q2": "yes"}, Words())
-    name, exact, stated, cites, recall, precision, aligned, pooled = (it.strip() for it in row.strip("|").split("|"))
-    assert name == "x" and exact.endswith("(1/3)") and stated.endswith("(1/3)") and cites.endswith("(1/1)")
-    # Of three answers one is supported by what it cites; of its two citations one would do.
-    assert recall.startswith("0.333") and precision.startswith("0.167")
-    # The second citation is of a source of which the gold does not know.
-    assert aligned.startswith("1.000") and pooled.startswith("1.000")
-
-
-def test_the_table_has_a_row_a_file(
-    bench: ModuleType, ask: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr(bench, "BundledJudge", Words)
-    file = tmp_path / "answers.jsonl"
-    file.write_text("".join(f"{answer(f'q{number}', 'Yes.')}\n" for number in range(3)), encoding="utf-8")
-    (tmp_path / "gold.jsonl").write_text('{"id": "q0", "exact": [["yes"]]}\n{"id": "q1"}\n', encoding="utf-8")
-    bench.main(["score", str(ask), "--exact", str(tmp_path / "gold.jsonl"), f"one={file}", f"two={file}"])
-    head, _, columns, rule, *rows = capsys.readouterr().out.splitlines()
-    assert head == "3 questions, 3 sentences of gold answers"
-    assert {line.count("|") for line in (columns, rule, *rows)} == {9}
-    assert [line.split(" | ")[0] for line in rows] == ["| one", "| two"]
-    assert all("(1/1)" in line and "(0/3)" in line for line in rows)

@@ -385,6 +385,6 @@ def test_llama_cpp_is_asked_with_the_same_tokens(
     )
     assert printed.code == 0, printed.err
     benchmark("inline").main(
-        ["answer", str(ask), "--llm", f"gguf:{base}", "--out", str(theirs), "--tokens", "256", "--new-tokens", "8"]
+        [str(ask), "--llm", f"gguf:{base}", "--out", str(theirs), "--tokens", "256", "--new-tokens", "8"]
     )
     assert theirs.read_text("utf-8") == (own / "answers.jsonl").read_text("utf-8")

@@ -44,7 +44,7 @@ from vericite.lab.train.examples import (
     read_examples,
     source_of,
 )
-from vericite.lab.train.written import SOURCE_LENGTHS, Cited, asked_of, first_paragraph, prompt_text
+from vericite.lab.train.written import SOURCE_LENGTHS, Cited, asked_of, first_paragraph, gold_of, prompt_text
 from vericite.pipeline.check import check_many
 from vericite.records import (
     Answer,
@@ -418,7 +418,7 @@ class TrainedGrid:
                 by_id: dict[str, list[AttributionExample]] = {}
                 for example in examples:
                     by_id.setdefault(example.group or example.id, []).append(example)
-                found += [(cited, _gold_of(cited.id, by_id[cited.id])) for cited in asked_of(examples)]
+                found += [(cited, gold_of(cited.id, by_id[cited.id])) for cited in asked_of(examples)]
                 continue
             for entry in self._entries(file):
                 if entry.question is None or entry.gold is None:
@@ -609,24 +609,6 @@ def _wanted(gold: Gold) -> dict[int, tuple[str, ...]]:
 
 def _each_once(items: Sequence[CitedAnswer]) -> list[CitedAnswer]:
     return list({item.id: item for item in items}.values())
-
-
-def _gold_of(id: str, examples: Sequence[AttributionExample]) -> Gold:
-    """Return the gold of a question: its sentences as the answer, and what each should cite."""
-    nuggets = tuple(
-        GoldNugget(
-            id=str(number),
-            text=example.sentence,
-            documents=tuple(example.sources[place - 1].id for place in example.supports),
-            unknown=tuple(example.sources[place - 1].id for place in example.unknown),
-        )
-        for number, example in enumerate(examples, start=1)
-    )
-    citations = tuple(
-        GoldSentence(sentence=number, documents=nugget.documents or ()) for number, nugget in enumerate(nuggets)
-    )
-    ideal = (" ".join(example.sentence for example in examples),)
-    return Gold(id=id, question=examples[0].question, ideal=ideal, nuggets=nuggets, citations=citations)
 
 
 def _with_claims(gold: Gold, article: Answer) -> Gold:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from vericite.errors import InputError
 from vericite.lab.train.examples import AttributionExample, ExampleSource
+from vericite.records import Gold, GoldNugget, GoldSentence
 from vericite.text.references import render_markers
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
@@ -62,6 +63,24 @@ def asked_of(examples: Sequence[AttributionExample]) -> list[Cited]:
             "Give each list a group of its own."
         )
     return found
+
+
+def gold_of(id: str, examples: Sequence[AttributionExample]) -> Gold:
+    """Return the gold of a question: its sentences as the answer, and what each should cite."""
+    nuggets = tuple(
+        GoldNugget(
+            id=str(number),
+            text=example.sentence,
+            documents=tuple(example.sources[place - 1].id for place in example.supports),
+            unknown=tuple(example.sources[place - 1].id for place in example.unknown),
+        )
+        for number, example in enumerate(examples, start=1)
+    )
+    citations = tuple(
+        GoldSentence(sentence=number, documents=nugget.documents or ()) for number, nugget in enumerate(nuggets)
+    )
+    ideal = (" ".join(example.sentence for example in examples),)
+    return Gold(id=id, question=examples[0].question, ideal=ideal, nuggets=nuggets, citations=citations)
 
 
 def marked(sentence: str, numbers: Sequence[int]) -> str:
