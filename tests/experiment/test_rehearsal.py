@@ -20,7 +20,7 @@ import pytest
 sys.path.extend(str(Path(__file__).resolve().parents[1] / home) for home in ("experiment", "papers"))
 
 import rehearsal
-from entrez_server import EntrezServer
+from entrez_server import EntrezServer, serve
 from printed import PAPERS, needs_papers, printed
 from rehearsal import ASKED, KEYS, NOT_SENT, Hosts, host_of
 
@@ -198,6 +198,44 @@ def test_refused_calls_are_marked_and_only_they_are_asked_again(
     assert run_cli(*words).code == 0
     assert len(hosts.arrivals) == 6
     assert all(row["value"] != "failed" for row in ours(run_cli, tmp_path / "runs"))
+
+
+TWO_CELLS = """
+name: mine
+extends: {file}
+plan: {{check: {{judge: lexical}}}}
+axes:
+  model: {{Mistral-7B: {{answer: {{llm: $mistral}}}}}}
+  k:
+    3: {{search: {{k: 3}}}}
+    oracle: {{search: {{corpus: "oracle:pubmed", cleaning: stopwords}}}}
+"""
+
+
+def test_a_search_that_failed_is_neither_a_recall_of_0_nor_a_question_without_documents(
+    files: Mapping[str, str],
+    services: tuple[Hosts, EntrezServer],
+    run_cli: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    _, ncbi = services
+    monkeypatch.setattr("vericite.corpus.entrez.service.backoff", lambda *_: 0.0)
+
+    def refuse_sitavalone(answering: Any, arrival: Any) -> None:
+        if "sitavalone" in arrival.fields.get("term", "") or "1200" in arrival.fields.get("id", "").split(","):
+            return answering.send(500, "no", "text/plain")
+        return serve(answering, arrival)
+
+    monkeypatch.setattr(ncbi, "_paced", lambda: refuse_sitavalone)
+    file = tmp_path / "mine.yaml"
+    file.write_text(TWO_CELLS.format(file=EXPERIMENTS / "vericite-table2.yaml"))
+    words = ["run", str(file), "--to", str(tmp_path / "runs"), *rehearsal.given(file, files), "--first", str(ASKED)]
+    assert run_cli(*words).code == 3
+    found = {row["k"]: row for row in ours(run_cli, tmp_path / "runs") if row["column"] == "Rec."}
+    assert (found["oracle"]["value"], found["oracle"]["n"], found["3"]["n"]) == ("1.0", "3", "2")
+    text = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100").out
+    assert "Mistral-7B, 3: 1 of 3 questions failed" in text and "Mistral-7B, oracle: 1 of 4 questions failed" in text
 
 
 @pytest.mark.slow

@@ -346,10 +346,12 @@ def _is_by(column: Column, maker: str) -> bool:
 def _scored(system: System, column: Column, measure: Measure) -> System:
     """Return the system as a column scores it: with only the scores of the column's model, and without failed calls.
 
-    A question whose call failed has no answer that could be wrong. What was found for it is known.
+    A question whose call failed has no answer that could be wrong. What was found for it is known, unless the search
+    failed.
     """
-    if "evidence" not in measure.needs:
-        system = System(system.name, tuple(item for item in system.items if item.failed is None))
+    of_search = "evidence" in measure.needs
+    answered = tuple(item for item in system.items if item.failed is None or (of_search and item.ranked))
+    system = System(system.name, answered)
     if not column.by or not isinstance(measure, StoredScore):
         return system
     key = measure.key
@@ -363,10 +365,13 @@ def _scored(system: System, column: Column, measure: Measure) -> System:
 
 
 def _with_documents(cell: RunCell) -> System:
-    """Return the system without questions for which nothing was found; an oracle keeps all questions."""
+    """Return the system without questions for which nothing was found; an oracle keeps all questions.
+
+    If the search failed, it is not known that there is nothing.
+    """
     if any("oracle" in value for value in cell.at.values()):
         return cell.system
-    return System(cell.system.name, tuple(item for item in cell.system.items if item.ranked))
+    return System(cell.system.name, tuple(item for item in cell.system.items if item.ranked or item.failed))
 
 
 def _values(cells: Iterable[RunCell], axes: Sequence[str]) -> list[tuple[str, ...]]:
