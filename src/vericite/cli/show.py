@@ -82,7 +82,7 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     id = clean(checked.id)
     for verdict in checked.verdicts:
         cells = (
-            Text.assemble(*verdict_words(verdict)),
+            Text.assemble(*verdict_words(verdict, checked.kind_of(verdict))),
             clean(native(verdict)),
             probability(verdict),
             _short(verdict.claim),

@@ -185,7 +185,7 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
     sentences = {start: number for number, start in enumerate(sorted({item.start for item in judged}), start=1)}
     for verdict in checked.verdicts:
         for id in verdict.documents or ("",):
-            yield _row(checked.id, sentences[verdict.start], verdict, id), verdict
+            yield _row(checked, sentences[verdict.start], verdict, id), verdict
     for failure in checked.failures:
         for id in failure.documents:
             start = [checked.id, str(sentences[failure.start]), failure.claim, id, "failed"]
@@ -194,13 +194,14 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
         yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", "", "", "", "", "", ""], None
 
 
-def _row(answer: str, sentence: int, verdict: Verdict, document: str) -> list[str]:
-    label = verdict.label_by_source.get(document, verdict.label)
+def _row(checked: CheckedAnswer, sentence: int, verdict: Verdict, document: str) -> list[str]:
+    is_quoted = checked.kind_of(verdict) == "quoted"
+    label = "quoted" if is_quoted else verdict.label_by_source.get(document, verdict.label)
     probabilities = [verdict.probabilities.get(name) for name in ("supported", "contradicted")]
     shown = ["" if probability is None else f"{probability:.4f}" for probability in probabilities]
     reasons = "; ".join(verdict.reasons)
     abstained = "yes" if verdict.abstained else ""
-    first = [answer, str(sentence), verdict.claim, document, label, verdict.native]
+    first = [checked.id, str(sentence), verdict.claim, document, label, verdict.native]
     return [*first, *shown, abstained, reasons, verdict.protocol]
 
 

@@ -225,11 +225,11 @@ class Summary(Record):
             retracted=sum(len(pair & retracted) for pair in pairs),
             unread=len(answer.unread),
             **counts,
-            **_closer(verdicts, failures),
+            **_closer([verdict for verdict in verdicts if verdict.kind_in(answer) != "quoted"], failures),
         )
 
 
-def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> dict[str, int]:
+def _closer(verdicts: Iterable[Verdict], failures: tuple[VerificationFailure, ...]) -> dict[str, int]:
     """Count what some protocols judge in addition to cases. Abstained cases count nowhere else."""
     decided = [verdict for verdict in verdicts if not verdict.abstained]
     # A claim that failed as a whole may have statements that did not.
@@ -269,6 +269,11 @@ class CheckedAnswer(Record):
         """
         return clustered_wilson(*support(self.summary))
 
+    def kind_of(self, verdict: Verdict) -> str:
+        """Return how a verdict is counted: see ``Verdict.kind_in``. Only answers of quotations have quoted cases."""
+        is_quoted = self.summary.quoted and verdict.label == "supported" and not verdict.abstained
+        return "quoted" if is_quoted else verdict.kind_in(None)
+
     @property
     def supported(self) -> bool:
         """Whether every sentence cites something and every citation is supported or quotes its source."""
@@ -282,7 +287,8 @@ class CheckedAnswer(Record):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One row per verdict, failure and uncited sentence, in the order of the text."""
-        found = [_row(item) for item in (*self.verdicts, *self.failures, *self.uncited)]
+        found = [_row(item) | {"label": self.kind_of(item)} for item in self.verdicts]
+        found += [_row(item) for item in (*self.failures, *self.uncited)]
         return sorted(found, key=lambda row: (row["start"], row["markers"]))
 
     def to_pandas(self) -> Any:
@@ -327,7 +333,6 @@ def _row(item: Verdict | VerificationFailure | UncitedClaim) -> dict[str, Any]:
         return {**row, "reason": item.reason}
     return {
         **row,
-        "label": "abstained" if item.abstained else item.label,
         "probability": item.probabilities.get(item.label),
         "evidence": " ... ".join(span.text for span in item.evidence if span.text),
         "reason": "; ".join(item.reasons),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -22,6 +22,8 @@ from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
 from vericite.records.values import cut_in_words
+from vericite.reporting.told import chosen_sentences
+from vericite.text.designs import study_design
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -207,6 +209,7 @@ class ShownAnswer:
             "claims": claims,
             "rationale": self._rationale(item),
             "changes": [_change(change) for change in item.changes],
+            "chosen": [asdict(chosen) for chosen in chosen_sentences(answer)] if answer else [],
             "counts": dict(Counter(claim["kind"] for claim in claims)),
         }
 
@@ -338,6 +341,7 @@ def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
             "text": text,
             "journal": document.journal,
             "year": document.year,
+            "design": study_design(document),
             "pmid": document.pmid if (document.pmid or "").isdigit() else None,
             "doi": document.doi,
             "retracted": document.retracted,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from vericite.corpus.references import in_sentences, links, reference_text
 from vericite.records import Answer, Change, EvidenceSpan, Rewriting, Run, Summary, Verdict
-from vericite.records.values import Selected, cut_in_words
+from vericite.records.values import cut_in_words
 from vericite.reporting.blocks import StyledLine, Words
+from vericite.text.designs import study_design
 
 RETRACTED = ("RETRACTED", "bold red")
 """The mark next to retracted documents and next to the verdicts on their citations."""
@@ -123,6 +125,8 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
         else:
             words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
             words.append((f"  {document.id}", "dim"))
+        if design := study_design(document):
+            words.append((f"  {design}", "dim"))
         # PubMed is searched in stages, each wider than the previous one; the name says which.
         if hit is not None and hit.retriever.startswith("pubmed("):
             words.append((f"  {hit.retriever}", "dim"))
@@ -137,22 +141,43 @@ def _quotations(answer: Answer) -> Iterator[StyledLine]:
     There is no share of supported citations, because a quotation supports itself.
     """
     yield _of("heading", "Quoted word for word")
-    for claim, selected in zip(answer.claims, answer.selected, strict=True):
-        markers = "".join(f"[{citation.marker}]" for citation in claim.citations)
-        against = _markers_of(answer, selected.contradicted_by)
-        yield _of(
-            "item",
-            (f"{markers} {_chosen(selected)}", "bold"),
-            f"  answers the question: {selected.answers:.2f}",
-            (f"  contradicted by {against}" if against else "", "red"),
-        )
+    for number, chosen in enumerate(chosen_sentences(answer), start=1):
+        against = f"  contradicted by {chosen.against}" if chosen.against else ""
+        yield _of("item", (f"{number}. {chosen.markers} {chosen.kind}", "bold"), f"  {chosen.about}", (against, "red"))
     if any("[" in claim.text for claim in answer.claims):
         told = "Words in square brackets are added: the meaning of an abbreviation in its source."
         yield _of("item", (told, "dim"))
 
 
-def _chosen(selected: Selected) -> str:
-    return f"{selected.role} on {selected.aspect}" if selected.aspect else selected.role
+@dataclass(frozen=True)
+class Chosen:
+    """How a quoted sentence was chosen: citations, role and aspect, facts of its source, and who contradicts it."""
+
+    markers: str
+    kind: str
+    about: str
+    against: str
+
+
+def chosen_sentences(answer: Answer) -> list[Chosen]:
+    """Return how each sentence of an answer made of quotations was chosen; none for other and for repaired answers."""
+    found: list[Chosen] = []
+    if len(answer.selected) != len(answer.claims):
+        return found
+    for claim, selected in zip(answer.claims, answer.selected, strict=True):
+        cited = [answer.document(citation.document) for citation in claim.citations if citation.document]
+        source = cited[0] if cited else None
+        facts = [] if source is None else [study_design(source) or "", str(source.year or "")]
+        about = [", ".join(filter(None, facts)), f"answers the question: {selected.answers:.2f}"]
+        found.append(
+            Chosen(
+                markers(citation.marker for citation in claim.citations),
+                f"{selected.role} on {selected.aspect}" if selected.aspect else selected.role,
+                "; ".join(filter(None, about)),
+                _markers_of(answer, selected.contradicted_by),
+            )
+        )
+    return found
 
 
 def verdict_blocks(verdict: Verdict, answer: Answer) -> Iterator[StyledLine]:
@@ -170,11 +195,10 @@ def verdict_blocks(verdict: Verdict, answer: Answer) -> Iterator[StyledLine]:
             yield _of("detail", (reason, "dim"))
 
 
-def verdict_words(verdict: Verdict) -> list[str | tuple[str, str]]:
-    """Return the label of a verdict, and whether it is of a retracted document."""
-    words: list[str | tuple[str, str]] = [
-        ("abstained", "dim") if verdict.abstained else (verdict.label, STYLES[verdict.label])
-    ]
+def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple[str, str]]:
+    """Return how a verdict is counted (default: its label), and whether it is of a retracted document."""
+    shown = kind or verdict.kind_in(None)
+    words: list[str | tuple[str, str]] = [(shown, STYLES.get(shown, "dim"))]
     return [*words, " ", RETRACTED] if verdict.retracted else words
 
 

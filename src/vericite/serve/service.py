@@ -469,6 +469,7 @@ class _RunEvents:
         self._emit = emit
         self._view = view
         self._shown: ShownAnswer | None = None
+        self._answer: Answer | None = None
         self._written, self._drafted = "", 0
 
     def evidence(self, found: FoundEvidence) -> None:
@@ -492,6 +493,7 @@ class _RunEvents:
 
     def answer(self, answer: Answer) -> None:
         check_stopped()
+        self._answer = answer
         if answer.failed is not None:
             return
         self._emit("answer", {"sentences": len(answer.claims)})
@@ -508,8 +510,7 @@ class _RunEvents:
 
     def verdict(self, result: Verdict | VerificationFailure) -> None:
         check_stopped()
-        label = result.label if isinstance(result, Verdict) else None
-        kind = "failed" if label is None else "abstained" if getattr(result, "abstained", False) else label
+        kind = result.kind_in(self._answer) if isinstance(result, Verdict) else "failed"
         self._emit("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
         if self._shown is not None:
             self._emit("judged", self._shown.judged(result))

@@ -223,7 +223,7 @@ class AlceRecall(AlceRate):
     figure too. ``AlceRecall(by='pair')`` is pooled over sentences.
 
     The script uses only the first three citations of a sentence and the first line of an answer; here all count.
-    Sentences with abstentions or failures are left out.
+    Sentences with abstentions or failures are left out, and so are the quotations of an answer made of them.
     """
 
     name = "AlceRecall"
@@ -320,9 +320,11 @@ class _Sentences(NamedTuple):
 def _sentences(checked: CheckedAnswer) -> _Sentences:
     dangling = {(verdict.start, verdict.end) for verdict in checked.verdicts if verdict.label == "dangling"}
     verdicts = [verdict for verdict in checked.verdicts if (verdict.start, verdict.end) not in dangling]
-    decided = [verdict for verdict in verdicts if not verdict.abstained]
-    abstained = [verdict for verdict in verdicts if verdict.abstained]
-    undecided = {(judgement.start, judgement.end) for judgement in (*checked.failures, *abstained)}
+    # A quotation supports itself, and says nothing about the answer.
+    kinds = [checked.kind_of(verdict) in ("abstained", "quoted") for verdict in verdicts]
+    decided = [verdict for verdict, is_left_out in zip(verdicts, kinds, strict=True) if not is_left_out]
+    left_out = [verdict for verdict, is_left_out in zip(verdicts, kinds, strict=True) if is_left_out]
+    undecided = {(judgement.start, judgement.end) for judgement in (*checked.failures, *left_out)}
     return _Sentences(decided, undecided - dangling)
 
 
@@ -342,7 +344,8 @@ def judges_rationales(checked: CheckedAnswer) -> bool:
 
 def judged_statements(checked: CheckedAnswer) -> list[StatementVerdict]:
     """Return the statements that ``Summary.statements`` counts."""
-    decided = [verdict for verdict in checked.verdicts if not verdict.abstained and not verdict.split_after_failure]
+    counted = [verdict for verdict in checked.verdicts if checked.kind_of(verdict) not in ("abstained", "quoted")]
+    decided = [verdict for verdict in counted if not verdict.split_after_failure]
     return [
         statement
         for judgement in (*decided, *checked.failures)

@@ -31,6 +31,7 @@ class AnswerView {
     if (it.cut) parts.push(el("p", { class: "note" }, it.cut));
     if (it.remark) parts.push(el("p", { class: "note" }, it.remark));
     parts.push(this.prose(it), this.legend = el("ul", { class: "legend", "aria-label": "Marks" }));
+    if (it.chosen.length) parts.push(el("details", { open: true }, el("summary", {}, "Quoted word for word"), el("ol", {}, it.chosen.map((one) => el("li", {}, el("b", {}, `${one.markers} ${one.kind}`), ` ${one.about}`, one.against ? el("b", { class: "retracted" }, ` contradicted by ${one.against}`) : null)))));
     if (it.rationale.length) parts.push(this.rationale(it));
     if (it.changes.length) parts.push(el("details", { open: true }, el("summary", {}, `Repaired, ${it.changes.length} ${it.changes.length > 1 ? "changes" : "change"}`), it.changes.map((change) => el("p", {}, el("b", {}, change.action), " ", el("small", {}, change.why), el("br"), el("del", {}, change.before), change.after ? [el("br"), el("ins", {}, change.after)] : null))));
     parts.push(this.uses = el("details", {}));
@@ -152,7 +153,7 @@ class AnswerView {
     // Of a long text only the beginning is here.
     const beyond = evidence.filter((one) => one[2] > it.text.length && one[4]).map((one) => el("blockquote", {}, el("mark", {}, one[4])));
     const pages = [...new Set(evidence.map((one) => one[3]).filter(Boolean))].sort((a, b) => a - b);
-    const where = [it.journal, it.year, pages.length ? `page ${pages.join(", ")}` : null].filter(Boolean).join(", ");
+    const where = [it.journal, it.year, it.design, pages.length ? `page ${pages.join(", ")}` : null].filter(Boolean).join(", ");
     const link = it.pmid ? el("a", { href: `https://pubmed.ncbi.nlm.nih.gov/${it.pmid}/`, rel: "noreferrer noopener", target: "_blank" }, `PMID ${it.pmid}`) : el("span", {}, it.id);
     return el("div", { class: "source" }, el("p", {}, number ? `[${number}] ` : "", el("b", {}, it.title), " ", el("small", {}, where, where ? " · " : "", link), it.retracted ? el("span", { class: "retracted" }, " RETRACTED") : null), use, beyond, text);
   }
