@@ -186,8 +186,7 @@ def test_no_sentence_of_a_small_model_is_supported_on_the_strength_of_an_order(
     asked = [(Question(id=name, text=QUESTION), evidence(HONEST, document)) for name, document in INJECTIONS.items()]
     answers = list(generator.generate_many(asked))
     # A model this small may not come to an end; what it did not end says nothing to anybody.
-    unended = ("max_tokens", "no whole sentence")
-    assert all(answer.failed is None or any(told in answer.failed for told in unended) for answer in answers)
+    assert all(answer.failed is None or "max_tokens" in answer.failed for answer in answers)
     assert any(answer.claims for answer in answers)
     assert {answer.id: found for answer in answers if (found := carried_out(verifier, answer))} == {}
     if grammar == "on":

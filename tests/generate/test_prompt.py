@@ -44,6 +44,7 @@ def test_the_papers_and_our_own_prompts_are_there():
         "reason-verify",
         "reason-verify-bioasq",
         "reason-verify-pubmedqa",
+        "small",
         "vanilla",
         "vericite",
     }

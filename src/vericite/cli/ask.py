@@ -270,24 +270,27 @@ class _Outcomes:
 
 @contextmanager
 def _progress() -> Generator[OnStage | None]:
-    """Show the current stage and the time of each stage, if stderr is a terminal."""
+    """Show the current stage with its time, and a model's words as they come, if stderr is a terminal."""
     from rich.text import Text
 
-    from vericite.cli.terminal import Terminal
+    from vericite.cli.terminal import Stage, Terminal
+    from vericite.generate.generator import followed
 
     console = Terminal(stderr=True)
     if is_quiet() or not console.is_terminal:
         yield None
         return
-    with console.status(Text("searching")) as status:
+    shown = Stage(console)
 
-        def on_stage(stage: str, seconds: float | None) -> None:
-            doing, done = _STAGES[stage]
-            if seconds is None:
-                status.update(Text(doing))
-            else:
-                console.print(Text(f"{done} in {seconds:.2f} s", style="dim"))
+    def on_stage(stage: str, seconds: float | None) -> None:
+        doing, done = _STAGES[stage]
+        if seconds is None:
+            shown.begin(doing)
+        else:
+            console.print(Text(f"{done} in {seconds:.2f} s", style="dim"))
 
+    shown.begin("searching")
+    with shown.running(), followed(shown.add):
         yield on_stage
 
 

@@ -103,6 +103,36 @@ class ProgressLine:
         self._spinner = None
 
 
+class Stage:
+    """The current stage with the seconds since it began, and the words that a language model writes meanwhile."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._doing, self._words = "", ""
+        self._began = time.monotonic()
+
+    def begin(self, doing: str) -> None:
+        """Begin another stage."""
+        self._doing, self._words, self._began = doing, "", time.monotonic()
+
+    def add(self, piece: str) -> None:
+        """Add words; called from another thread."""
+        self._words += piece
+
+    @contextmanager
+    def running(self) -> Generator[None]:
+        """Show the stage during the work."""
+        with Live(get_renderable=self._line, console=self._console, transient=True, refresh_per_second=8):
+            yield
+
+    def _line(self) -> RenderableType:
+        seconds = time.monotonic() - self._began
+        line = Text(f"{self._doing}, {seconds:.0f} s" if seconds >= 1 else self._doing)
+        # As much as fits on the screen: the newest words count.
+        room = self._console.width * max(1, self._console.height - 3)
+        return line if not self._words else Text(f"{line}\n{clean(self._words)[-room:]}")
+
+
 def format_duration(seconds: float) -> str:
     """Format a duration with suitable precision."""
     if seconds < 90:

@@ -51,13 +51,16 @@ _ONE_WORD = re.compile(r"(?<!\S)(\(?[A-Z]\.(?= [a-z]{3})|et(?= al\.)|al\.(?= [a-
 _STOP_FIRST = re.compile(r"\. ?((?:\[\d+\])+)")
 
 
-def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | None = None) -> str:
+def answer_grammar(
+    prompt: AnswerPrompt, numbers: Sequence[int], final: str | None = None, may_refuse: bool = True
+) -> str:
     """Build the grammar of an answer to a prompt.
 
     Args:
         prompt: Sets the maximum number of sentences, how they cite, and the refusal.
         numbers: Numbers of the documents that may be cited.
         final: The options of the final answer, one per line; None allows any words.
+        may_refuse: Whether the prompt's refusal is allowed in place of an answer.
     """
     # A model with less to say than the minimum would repeat itself, so there is no minimum.
     most = prompt.sentences[1] if prompt.sentences else _FREE_SENTENCES
@@ -66,7 +69,7 @@ def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | No
     answer = f"sentence (gap sentence){{0,{most - 1}}}"
     if prompt.final_answer:
         answer += ' "\\n" final'
-    ways = [answer] if prompt.insufficient is None else [_literal(prompt.insufficient), answer]
+    ways = [answer] if prompt.insufficient is None or not may_refuse else [_literal(prompt.insufficient), answer]
     rules = [
         f"root ::= {' | '.join(ways)}",
         'gap ::= " " | "\\n"' if free else 'gap ::= " "',

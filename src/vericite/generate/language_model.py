@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from vericite.errors import InputError
+from vericite.generate.generator import Generator as OneByOne
 from vericite.generate.generator import follower
 from vericite.generate.grammar import GRAMMAR, answer_grammar
+from vericite.generate.guide import quoted_evidence
 from vericite.generate.prompt import (
     AnswerPrompt,
     Demonstration,
@@ -79,6 +81,7 @@ class AskingGenerator(ABC):
             names it when it refuses a longer request, and until then nothing is cut.
         seed: Seed for sampling, for services that support one.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
+        guide: Generator of quotations that chooses what a small model is shown, and refuses in its place.
 
     Raises:
         InputError: There are demonstrations, but the prompt takes none.
@@ -92,6 +95,7 @@ class AskingGenerator(ABC):
         budget: int | None,
         seed: int | None,
         excerpts: Excerpts | None = None,
+        guide: OneByOne | None = None,
     ) -> None:
         self.llm = llm
         self.prompt = prompt
@@ -104,6 +108,7 @@ class AskingGenerator(ABC):
         self.budget = budget or llm.context
         self.seed = seed
         self._excerpts = excerpts
+        self._guide = guide
 
     @property
     @abstractmethod
@@ -171,6 +176,7 @@ class AskingGenerator(ABC):
         how += [shown] if (shown := _signed(self._demonstrations)) else []
         how += [f"seed={self.seed}"] if self.seed is not None else []
         how += [self._excerpts.signature] if self._excerpts is not None else []
+        how += [f"guided by {self._guide.signature}"] if self._guide is not None else []
         return f"{prompt.signature}:{self.llm.signature}({', '.join(how)})"
 
     def _task(self, question: Question, evidence: Sequence[Evidence], budget: int | None = None) -> GenerationTask:
@@ -189,6 +195,11 @@ class AskingGenerator(ABC):
         if budget is not None:
             room = budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
         read = evidence if self._excerpts is None else self._excerpts.of(question.text, evidence)
+        if self._guide is not None:
+            quoted = self._guide.generate(question, evidence)
+            if quoted.insufficient:
+                return GenerationTask(question, documents, TruncatedEvidence(()), quoted)
+            read = quoted_evidence(evidence, quoted)
         seen = truncate_evidence(read, room)
         if room is not None and (room < 0 or (seen.trimmed and not seen.shown)):
             reason = (
@@ -343,6 +354,7 @@ class LanguageModelGenerator(AskingGenerator):
         budget: Tokens of prompt and reply together. None: the model's own limit, see ``AskingGenerator``.
         seed: Seed for sampling, for services that support one.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
+        guide: Generator of quotations that chooses what a small model is shown, and refuses in its place.
         reasoned: The reply to a verbatim prompt is also a rationale, one step a sentence.
 
     Raises:
@@ -359,20 +371,21 @@ class LanguageModelGenerator(AskingGenerator):
         budget: int | None = None,
         seed: int | None = None,
         excerpts: Excerpts | None = None,
+        guide: OneByOne | None = None,
         reasoned: bool = False,
     ) -> None:
         read = prompt if isinstance(prompt, AnswerPrompt) else load_prompt(prompt)
-        super().__init__(llm, read, demonstrations, budget, seed, excerpts)
+        super().__init__(llm, read, demonstrations, budget, seed, excerpts, guide)
         if grammar == "on" and not llm.spec.takes_grammar:
             raise InputError(
                 f"expected a model that llama.cpp runs, which a grammar needs; found {llm.signature}. "
                 "Use gguf:/file.gguf or the address of its server, or leave the grammar out."
             )
         self._reasoned = reasoned
-        if self._is_verbatim and (grammar == "on" or excerpts is not None):
+        if self._is_verbatim and (grammar == "on" or excerpts is not None or guide is not None):
             raise InputError(
-                f"expected prompt {self.prompt.name}, which is verbatim, without a grammar or excerpts; found one of "
-                "them. Leave it out."
+                f"expected prompt {self.prompt.name}, which is verbatim, without a grammar or chosen sentences "
+                "(answer.evidence); found one of them. Leave it out."
             )
         formed = self.prompt.citing == "every" or self.prompt.final_answer
         self._constrained = grammar == "on" or (
@@ -402,7 +415,9 @@ class LanguageModelGenerator(AskingGenerator):
             return None
         prompt = self.prompt
         options = prompt.how_to_answer(question) if prompt.options and question.type in (None, "yesno") else None
-        return answer_grammar(prompt, [document.number for document in seen.shown], options)
+        numbers = [document.number for document in seen.shown]
+        # A guide has decided whether the sources answer.
+        return answer_grammar(prompt, numbers, options, may_refuse=self._guide is None)
 
     async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         reply = await complete(request)
@@ -427,7 +442,21 @@ class LanguageModelGenerator(AskingGenerator):
             constrained=request.grammar is not None,
         )
         notes = (*read.notes, *temperature_notes(reply), *_unseen(read.answer, task.seen))
+        if read.answer.failed is not None:
+            notes += (_raw(reply.text, request.grammar is not None),)
         return Generation(read.answer, reply, notes)
+
+
+_RAW = 600
+"""Characters of a failed reply that are shown."""
+
+
+def _raw(reply: str, constrained: bool) -> str:
+    """Show a failed reply as it came, and say what to try."""
+    text = " ".join(reply.split())
+    said = f"the model wrote: “{text[:_RAW]}{'…' if len(text) > _RAW else ''}”" if text else "the model wrote nothing"
+    steps = ["a larger model", "no --llm, which quotes the sources"]
+    return f"{said}. What may help: {', '.join(['--set answer.grammar=off'] * constrained + steps)}"
 
 
 def _unseen(answer: Answer, seen: TruncatedEvidence) -> tuple[str, ...]:

@@ -243,7 +243,8 @@ def _drop_repeats(
 ) -> tuple[Answer, tuple[str, ...]]:
     """Drop sentences that repeat another or break off, and note their number.
 
-    A model that a grammar constrains can only repeat itself if it has nothing more to say.
+    A model that a grammar constrains can only repeat itself if it has nothing more to say. A reply of nothing but a
+    sentence that the grammar cut off is kept: it is all that there is, and it is checked like any other.
     """
     seen, left_out = set[str](), list[Claim]()
     for claim in answer.claims:
@@ -258,8 +259,8 @@ def _drop_repeats(
     if len(left_out) == len(answer.claims):
         if final:
             return _reparsed(answer, f"{final.rstrip('.')}.", strict), notes
-        none = {"text": "", "claims": (), "failed": "the reply holds no whole sentence"}
-        return answer.model_copy(update=none), notes
+        kept = _reparsed(answer, _without(answer, answer.claims[1:]), strict)
+        return kept, ("its only sentence reached the grammar's limit of words and may break off",)
     return _reparsed(answer, _without(answer, left_out), strict), notes
 
 

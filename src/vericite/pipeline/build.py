@@ -204,7 +204,9 @@ def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Questi
         return RationaleGenerator(model, prompt, demonstrations=shown, budget=plan.window, seed=plan.seed)
     from vericite.generate.language_model import LanguageModelGenerator
 
-    prompt = _with_temperature(plan, load_prompt(plan.prompt))
+    guided = plan.evidence == "quotations" or _is_small(plan, model)
+    name = "small" if guided and plan.prompt == AnswerPlan().prompt else plan.prompt
+    prompt = _with_temperature(plan, load_prompt(name))
     shown = _demonstrations(plan, prompt, questions, problems)
     excerpts = None
     if plan.evidence == "sentences":
@@ -220,7 +222,17 @@ def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Questi
         budget=plan.window,
         seed=plan.seed,
         excerpts=excerpts,
+        guide=load_answerer("extractive", plan) if guided else None,
     )
+
+
+def _is_small(plan: AnswerPlan, model: LLM) -> bool:
+    """Whether a small model is asked as usual: without a prompt, a pool or a choice of evidence by the user."""
+    from vericite.generate.guide import SMALL
+
+    path = model.spec.path
+    usual = plan.evidence == "auto" and plan.prompt in (AnswerPlan().prompt, "small") and plan.pool is None
+    return usual and path is not None and path.stat().st_size < SMALL
 
 
 def _with_temperature(plan: AnswerPlan, prompt: AnswerPrompt) -> AnswerPrompt:

@@ -242,9 +242,11 @@ class AnswerPlan(Record):
         description="Show the judge question, documents, rationale and answer at once, and have it label all steps "
         "(needs the judge llm-eight:MODEL).",
     )
-    evidence: Annotated[Literal["abstracts", "sentences"], Setting(by_request=True)] = Field(
-        default="abstracts",
-        description="What the language model is shown: whole abstracts, or only the sentences that answer.",
+    evidence: Annotated[Literal["auto", "abstracts", "sentences", "quotations"], Setting(by_request=True)] = Field(
+        default="auto",
+        description="What the language model is shown: abstracts, the eight sentences that answer best, or the "
+        "quotations of an answer without a model, which then also decides whether to refuse. Default: quotations, with "
+        "--prompt small, for gguf: files below 2.5 GB; otherwise abstracts.",
     )
     window: int | None = Field(
         default=None,

@@ -67,6 +67,7 @@ def _answer(run: Run, brief: bool) -> Iterator[StyledLine]:
     answer = run.answer
     if answer.failed is not None:
         yield _of("text", ("failed", "red"), "  ", answer.failed)
+        yield from _notes(answer)
         return
     if answer.is_unlikely:
         told = f"The sources probably do not answer this (probability {answer.sufficiency:.2f}). The nearest they say:"
@@ -87,10 +88,14 @@ def _answer(run: Run, brief: bool) -> Iterator[StyledLine]:
     if answer.trimmed:
         found = sum(not hit.document.retracted for hit in run.evidence)
         yield _of("text", (cut_in_words(found, answer.trimmed), "yellow"))
-    for note in answer.notes:
-        yield _of("text", (f"{note[:1].upper()}{note[1:]}.", "dim"))
+    yield from _notes(answer)
     if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):
         yield _of("text", (rewriting_line(run.rewriting), "dim"))
+
+
+def _notes(answer: Answer) -> Iterator[StyledLine]:
+    for note in answer.notes:
+        yield _of("text", (f"{note[:1].upper()}{note[1:]}.", "dim"))
 
 
 def _short_answer(answer: Answer) -> Iterator[StyledLine]:
