@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from vericite.cli.show import show_run
+from vericite.cli.terminal import StageLine, Terminal
 from vericite.corpus import demo_questions
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.check import check
@@ -51,3 +53,20 @@ def test_beside_what_cites_a_retracted_document_stands_that_it_is(run: Run):
     assert cited[1].startswith("  [1] ") and " RETRACTED " in cited[1]
     assert cited[2].endswith(" 1 of 2 citations is of a RETRACTED document.")
     assert "RETRACTED" not in printed(run, "bm25", "bm25")
+
+
+def test_while_a_model_writes_its_words_and_the_seconds_are_shown():
+    out = StringIO()
+    console = Terminal(width=40, file=out, force_terminal=True)
+    stage = StageLine(console)
+    with stage.running():
+        stage.begin("answering")
+        stage.add("Zinc helps\n")
+        stage.add("\x1b[31mmost.")
+        stage._began -= 12
+        time.sleep(0.4)
+        stage.begin("checking")
+        time.sleep(0.3)
+    shown = out.getvalue()
+    assert "answering, 12 s" in shown and "Zinc helps �[31mmost." in shown
+    assert "checking" in shown.split("Zinc helps")[-1]

@@ -273,14 +273,14 @@ def _progress() -> Generator[OnStage | None]:
     """Show the current stage with its time, and a model's words as they come, if stderr is a terminal."""
     from rich.text import Text
 
-    from vericite.cli.terminal import Stage, Terminal
+    from vericite.cli.terminal import StageLine, Terminal
     from vericite.generate.generator import followed
 
     console = Terminal(stderr=True)
     if is_quiet() or not console.is_terminal:
         yield None
         return
-    shown = Stage(console)
+    shown = StageLine(console)
 
     def on_stage(stage: str, seconds: float | None) -> None:
         doing, done = _STAGES[stage]

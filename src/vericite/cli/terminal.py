@@ -103,7 +103,7 @@ class ProgressLine:
         self._spinner = None
 
 
-class Stage:
+class StageLine:
     """The current stage with the seconds since it began, and the words that a language model writes meanwhile."""
 
     def __init__(self, console: Console) -> None:

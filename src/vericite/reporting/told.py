@@ -123,15 +123,15 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
     for number, document in enumerate([*found, *run.answer.documents[len(found) :]], start=1):
         hit = hits.get(document.id)
         words: list[str | Words | tuple[str, str]] = [(f"[{number}] ", "bold")]
+        design = study_design(document)
         if full:
-            words.append(reference_text(document))
+            words.append(f"{reference_text(document)}{f' {design.capitalize()}.' if design else ''}")
             for name, address in links(document):
                 words += [" ", Words(name, link=address)]
         else:
             words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
+            words.append((f"  {design}" if design else "", "dim"))
             words.append((f"  {document.id}", "dim"))
-        if design := study_design(document):
-            words.append((f"  {design}", "dim"))
         # PubMed is searched in stages, each wider than the previous one; the name says which.
         if hit is not None and hit.retriever.startswith("pubmed("):
             words.append((f"  {hit.retriever}", "dim"))
