@@ -184,3 +184,27 @@ def tiny_judge(folder: Path) -> Path:
     )  # fmt: skip
     BertForSequenceClassification(config).save_pretrained(str(folder))
     return folder
+
+
+def tiny_writer(folder: Path) -> Path:
+    """Write a T5 with one layer and random weights, whose words have the labels of TRUE."""
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    known = [*special.values(), "0", "1", "premise", "hypothesis", *MINERALS, *dict.fromkeys(" ".join(EFFECTS).split())]
+    words = Tokenizer(WordLevel({word: at for at, word in enumerate(known)}, unk_token="<unk>"))
+    words.pre_tokenizer = Whitespace()
+    words.post_processor = TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
+    PreTrainedTokenizerFast(tokenizer_object=words, model_max_length=256, **special).save_pretrained(str(folder))
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(known), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0,
+        n_positions=256,
+    )  # fmt: skip
+    T5ForConditionalGeneration(config).save_pretrained(str(folder))
+    return folder

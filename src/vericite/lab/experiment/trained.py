@@ -83,7 +83,8 @@ class Stage(Record):
 class TrainedRow(Record):
     """A row of the table: an attributor, a judge of single sources, a language model, or the stages of a model.
 
-    ``judge`` with stages is fine-tuned on them, a source at a time. ``only`` are the test sets of the row.
+    ``judge`` with stages is fine-tuned on them, a source at a time: an encoder (``hf:``) whole, others by LoRA.
+    ``only`` are the test sets of the row.
     """
 
     name: str = Field(min_length=1)
@@ -506,18 +507,21 @@ class TrainedGrid:
         """Return a judge that is fine-tuned on single sources."""
         from vericite.lab.train.labels import LabelRun, train_labels
         from vericite.lab.train.texts import single_source_texts
+        from vericite.lab.train.writing_judges import WritingRun, train_writing_judge
         from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 
-        assert cell.row.judge is not None
-        base = cell.row.judge.removeprefix("hf:")
+        judge = cell.row.judge or ""
+        kind, _, base = judge.partition(":")
 
         def train(out: Path, stages: list[Path], dev: Path) -> object:
             texts, held = (single_source_texts(read_examples(files)) for files in (stages, [dev]))
+            if kind != "hf":
+                return train_writing_judge(WritingRun(judge, texts, held, out), self._lora(), lambda _step, _loss: None)
             run = LabelRun(base, out, texts, (COLUMNS[ENTAILS], COLUMNS[NEUTRAL]), dev=held)
             return train_labels(run, self._config(LabelConfig), lambda _step, _loss: None)
 
         folder, counts = self._model(cell, train)
-        return f"hf:{folder}", counts
+        return f"{kind}:{folder}", counts
 
     # --- cells ----------------------------------------------------------------------------------------------------
 

@@ -39,8 +39,15 @@ def seeded(seed: int, threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
-    """Return the decoder with a new adapter that has no effect yet; everything else is frozen."""
+def adapted(model: Any, config: LoraConfig, causal: bool, writes: bool = False) -> Any:
+    """Return the model with a new adapter that has no effect yet; everything else is frozen.
+
+    Args:
+        model: A decoder, or an encoder-decoder.
+        config: How the adapter is trained.
+        causal: Whether a decoder writes text.
+        writes: Whether an encoder-decoder does.
+    """
     import peft
 
     targets = "all-linear" if config.targets == ("all-linear",) else list(config.targets)
@@ -50,7 +57,7 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
         lora_dropout=config.dropout,
         target_modules=targets,
         bias="none",
-        task_type="CAUSAL_LM" if causal else "FEATURE_EXTRACTION",
+        task_type="CAUSAL_LM" if causal else "SEQ_2_SEQ_LM" if writes else "FEATURE_EXTRACTION",
     )
     if config.precision == "bf16":
         model = model.to(torch.bfloat16)
