@@ -33,9 +33,9 @@ from vericite.generate.selection import (
     missing_of,
     odds_of,
     sigmoid,
-    subjects_of,
     weigh,
 )
+from vericite.generate.subjects import subjects_of
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
 from vericite.records import Document, Evidence, Question, Section

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vericite.generate import ExtractiveGenerator
+from vericite.generate.aspects import asked_aspects, fit
 from vericite.generate.extractive import (
     ExtractiveSettings,
     Stance,
@@ -19,21 +20,12 @@ from vericite.generate.extractive import (
     with_long_forms,
 )
 from vericite.generate.generator import INSUFFICIENT
-from vericite.generate.selection import (
-    Candidate,
-    about_the_asked,
-    absent,
-    asked_for,
-    candidates_of,
-    missing_of,
-    role_factor,
-    stands_alone,
-    subjects_of,
-    unmentioned,
-)
+from vericite.generate.selection import Candidate, candidates_of, missing_of
+from vericite.generate.subjects import about_the_asked, absent, subjects_of, unmentioned
 from vericite.models import Embedder, Pair
 from vericite.records import Document, Evidence, Question
 from vericite.text.acronyms import acronym_pairs
+from vericite.text.readable import stands_alone
 
 
 def evidence(*documents: Document) -> list[Evidence]:
@@ -245,7 +237,7 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=3), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v9({embedder.signature}, prefers, by-not, longest=3)"
+    assert made.signature == f"extractive.v10({embedder.signature}, prefers, by-not, longest=3)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
@@ -438,11 +430,11 @@ def test_a_source_of_nothing_but_short_sentences_can_be_quoted():
     assert made.text == "Zelotrine reduces migraine [1]."
 
 
-def test_a_method_that_has_what_is_asked_for_counts_whole():
+def test_a_method_that_has_what_is_asked_for_counts_more_than_others_and_less_than_a_finding():
     dose, none = "Patients were given zelotrine 20 mg once daily.", "Patients were allocated at random."
-    assert role_factor("method", "What is the dose of zelotrine?", dose) == 1
-    assert role_factor("method", "What is the dose of zelotrine?", none) < 1
-    assert role_factor("method", "Who discovered zelotrine?", dose) < 1
+    asked = "What is the dose of zelotrine?"
+    assert fit(asked, none, "method", True) < fit(asked, dose, "method", True) < fit(asked, dose, "result", True) == 1
+    assert fit("Who discovered zelotrine?", dose, "method", True) < 1
 
 
 def test_more_than_halved_is_less():
@@ -485,6 +477,4 @@ def test_the_form_of_a_question_says_whether_it_is_closed_and_what_it_asks_for()
     assert is_closed(Question(id="q", text="Does zinc shorten colds?"))
     assert not is_closed(Question(id="q", text="Is aspirin an acid or a base?"))
     assert not is_closed(Question(id="q", text="Is aspirin safe?", type="summary"))
-    assert "number" in asked_for("What is the dose of warfarin?")
-    assert "definition" in asked_for("What is aortitis?")
-    assert "gene" in asked_for("Which genes are mutated in Noonan syndrome?")
+    assert [aspect.name for aspect in asked_aspects("What is aortitis?")] == ["definition"]

@@ -9,42 +9,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.generate.aspects import aspect_of, fit, has_asked, is_stated
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
     Weighed,
-    about_the_asked,
-    absent,
     candidates_of,
     document_relevance,
     first_look,
     missing_of,
     odds_of,
-    role_factor,
     sigmoid,
     sufficiency,
     weigh,
     weights_of,
 )
+from vericite.generate.subjects import about_the_asked, absent, is_opposite, match_of, names_of, population_match
 from vericite.models.contracts import Embeds, Judge, Pair, Reranks
 from vericite.models.embedder import Reranker
 from vericite.records import Answer, Document, Evidence, Question, Selected, SourceStance
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.citations import parse_answer
 from vericite.text.marks import plain_words
+from vericite.text.names import names_in, unnamed
 from vericite.text.references import render_markers
-from vericite.text.roles import FINDINGS
+from vericite.text.roles import FINDINGS, is_labelled
+from vericite.text.terms import terms
 
 VOTERS = 8
 """Number of sentences that vote: those that answer best."""
 _SPEAKS = 0.5
 """Minimum vote of a sentence to be shown as speaking for yes or no."""
+_CLEARLY = 0.1
+"""Minimum lead of the match of a source that speaks against the answer, for which no answer is stated."""
 _TOO_UNLIKELY = 0.1
 """If the sources answer with less than this probability, the usual share of yes answers counts too."""
 
@@ -126,10 +129,12 @@ class Stance:
     Attributes:
         yes: Probability that the answer is yes.
         votes: Vote of each sentence, by its index among the candidates: from -1 (no) to 1 (yes).
+        weights: Probability of each of these sentences to answer.
     """
 
     yes: float
     votes: dict[int, float]
+    weights: dict[int, float] = field(default_factory=dict[int, float])
 
     @property
     def answer(self) -> Literal["yes", "no"]:
@@ -139,17 +144,37 @@ class Stance:
     @property
     def deciding(self) -> int:
         """Index of the sentence that speaks for the answer most."""
-        return max(self.votes, key=lambda index: self._side * self.votes[index])
+        return max(self.votes, key=self._strength)
 
     def is_backed(self, candidates: Sequence[Candidate]) -> bool:
         """Whether a listed source speaks for the answer."""
         return bool(self.markers(candidates, self._side))
 
+    def is_clear(self, candidates: Sequence[Candidate], sure: float) -> bool:
+        """Whether the answer is likely enough; twice as far from one half if a source speaks against it."""
+        return abs(self.yes - 0.5) >= sure * (2 if self.markers(candidates, -self._side) else 1)
+
+    def is_split(self, candidates: Sequence[Candidate], matches: Sequence[float]) -> bool:
+        """Whether the source that matches the question best speaks against the answer, and none as good for it.
+
+        Args:
+            candidates: The sentences.
+            matches: How well each source matches the question's subject and patients.
+        """
+        pro, contra = (
+            max((matches[marker - 1] for marker in self.markers(candidates, side)), default=0.0)
+            for side in (self._side, -self._side)
+        )
+        return contra > pro + _CLEARLY
+
     @property
     def opposing(self) -> int | None:
         """Index of the sentence that speaks against the answer most, if one does."""
-        most = min(self.votes, key=lambda index: self._side * self.votes[index])
+        most = min(self.votes, key=self._strength)
         return most if self._side * self.votes[most] <= -_SPEAKS else None
+
+    def _strength(self, index: int) -> float:
+        return self._side * self.votes[index] * self.weights.get(index, 1.0)
 
     @property
     def _side(self) -> int:
@@ -175,38 +200,72 @@ class Stance:
         return replace(self, yes=enough * self.yes + (1 - enough) * weights_of("stance")["usually yes"])
 
 
+_DESIGNS = (
+    (re.compile(r"\bmeta-analys[ie]s\b|\bsystematic review\b|\bpooled analys[ie]s\b", re.IGNORECASE), 1.3),
+    (re.compile(r"\bcase reports?\b|\bin vitro\b|\bmice\b|\brats?\b", re.IGNORECASE), 0.5),
+    (re.compile(r"\brandomi[sz]ed\b|\brandomly\b|\bdouble-blind\b|\bguidelines?\b", re.IGNORECASE), 1.1),
+    (re.compile(r"\bobservational\b|\bcohort\b|\bcase-control\b|\bretrospective", re.IGNORECASE), 0.7),
+)
+_LARGE = re.compile(r"\bmulti-?cent(?:re|er)\b|\bmultinational\b|\binternational\b", re.IGNORECASE)
+_SMALL = re.compile(
+    r"\b(?:single|one|a)[- ](?:\w+ )?cent(?:re|er)\b|\bopen-label\b|\bpilot (?:study|trial)\b", re.IGNORECASE
+)
+
+
+def design_weight(document: Document) -> float:
+    """Return how much the vote of a source counts by its design, which its title, types or text name."""
+    named = " ".join([document.title, *document.publication_types])
+    for text in (named, document.text):
+        for pattern, weight in _DESIGNS:
+            if pattern.search(text):
+                whole = document.titled_text
+                return weight * (1.2 if _LARGE.search(whole) else 0.5 if _SMALL.search(whole) else 1.0)
+    return 1.0
+
+
 def stance_of(
     question: str, candidates: Sequence[Candidate], judge: Judge | None, evidence: Sequence[Evidence]
 ) -> Stance:
     """Combine the votes of the sentences that answer best, weighted by their probability to answer."""
     order = sorted(range(len(candidates)), key=lambda index: -candidates[index].answers)[:VOTERS]
+    spoken = about_the_asked(question, [candidates[index] for index in order], evidence)
+    if any(spoken):
+        order = [index for index, about in zip(order, spoken, strict=True) if about]
     asked = [candidates[index] for index in order]
+    designs = [design_weight(evidence[candidate.marker - 1].document) for candidate in asked]
     entailed, contradicted = judged(question, asked, judge)
     words = [lexical_vote(question, candidate.text) for candidate in asked]
     weights = weights_of("stance")
-    figures = stance_figures(asked, entailed, contradicted, words)
+    figures = stance_figures(asked, entailed, contradicted, words, designs)
     yes = sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, figures, strict=True)))
     # A sentence has no vote if the judge and its words of negation and direction disagree.
     leanings = words
     if judge is not None:
         read = [e - c for e, c in zip(entailed, contradicted, strict=True)]
         leanings = [lean if lean * word > 0 else 0.0 for lean, word in zip(read, words, strict=True)]
-    spoken = about_the_asked(question, asked, evidence)
-    leanings = [lean if about else 0.0 for lean, about in zip(leanings, spoken, strict=True)]
-    return Stance(yes, dict(zip(order, leanings, strict=True)))
+    if not any(spoken):
+        leanings = [0.0] * len(order)
+    return Stance(
+        yes, dict(zip(order, leanings, strict=True)), {index: max(candidates[index].answers, 0.01) for index in order}
+    )
 
 
 def stance_figures(
-    asked: Sequence[Candidate], entailed: Sequence[float], contradicted: Sequence[float], words: Sequence[float]
+    asked: Sequence[Candidate],
+    entailed: Sequence[float],
+    contradicted: Sequence[float],
+    words: Sequence[float],
+    designs: Sequence[float] | None = None,
 ) -> list[float]:
     """Compute the features of the yes/no decision."""
-    answering = np.array([max(candidate.answers, 0.01) for candidate in asked])
+    answering = np.array([max(candidate.answers, 0.01) for candidate in asked]) * np.array(designs or 1.0)
     concluding = np.array([2.0 if candidate.role == "conclusion" else candidate.lateness**2 for candidate in asked])
     (e, c, w), (e2, c2, w2) = (
         [float(np.average(values, weights=by)) for values in (entailed, contradicted, words)]
         for by in (answering, answering * concluding + 1e-6)
     )
-    return [e, c, max(entailed), max(contradicted), w, e2, c2, w2]
+    share = answering / answering.max()
+    return [e, c, float((share * entailed).max()), float((share * contradicted).max()), w, e2, c2, w2]
 
 
 def judged(question: str, asked: Sequence[Candidate], judge: Judge | None) -> tuple[list[float], list[float]]:
@@ -240,6 +299,7 @@ class ExtractiveSettings:
     Attributes:
         min_answer_probability: Refuse below this probability that the sources answer. With 0 every question is
             answered, and every yes/no question is decided.
+        least: Minimum probability of a sentence to answer. Refuse if none reaches it.
         shortest: Minimum number of sentences, if the evidence has as many.
         longest: Maximum number of sentences.
         near: Minimum share of the best sentence's probability that a sentence must reach.
@@ -251,10 +311,11 @@ class ExtractiveSettings:
     """
 
     min_answer_probability: float = 0.5
+    least: float = 0.2
     shortest: int = 2
     longest: int = 4
     near: float = 0.8
-    spare: float = 0.25
+    spare: float = 0.5
     same: float = 0.9
     sure: float = 0.1
     contradicts: float = 0.8
@@ -288,7 +349,7 @@ def select_sentences(
         if index in taken or len(taken) >= settings.longest:
             continue
         floor = settings.near if len(taken) >= settings.shortest else settings.spare
-        if candidates[index].answers < floor * best:
+        if candidates[index].answers < max(floor * best, settings.least):
             break
         if not any(_repeats(candidates, cosines, settings, index, other) for other in taken):
             taken.append(index)
@@ -303,8 +364,15 @@ def _repeats(
     candidates: Sequence[Candidate], cosines: Floats, settings: ExtractiveSettings, index: int, other: int
 ) -> bool:
     """Whether a sentence repeats another. A similar sentence with another polarity is not a repeat."""
-    near = cosines[index, other] >= settings.same
-    return bool(near) and polarity(candidates[index].text) == polarity(candidates[other].text)
+    text, before = candidates[index].text, candidates[other].text
+    words, held = set(terms(text)), set(terms(before))
+    alike = len(words & held) / max(1, len(words | held))
+    near = cosines[index, other] >= settings.same or alike >= _ALIKE
+    return bool(near) and (alike >= _SAME or polarity(text) == polarity(before))
+
+
+_ALIKE, _SAME = 0.75, 0.95
+"""Share of common words from which a sentence repeats another of the same polarity, or of any."""
 
 
 def in_order(taken: Sequence[Candidate], first: Candidate) -> list[Candidate]:
@@ -363,6 +431,58 @@ def quotation(text: str, markers: Sequence[int], documents: Sequence[Document]) 
     return sentence if found == sorted(markers) else cited(plain_words(text), markers)
 
 
+_OUTRIGHT = 2.0
+"""Added to the log odds of a sentence that says outright what is asked, in a source on the question's subject."""
+_OPPOSITE = 0.1
+"""Factor of a sentence on the opposite of what is asked."""
+_OTHER_DRUG = 0.5
+"""Factor of a sentence that names drugs, but not one that is asked for."""
+_REFUSED = 0.25
+"""Maximum probability that the sources answer if no sentence has what is asked for."""
+
+
+def on_named(question: str, candidates: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[Candidate]:
+    """Return the candidates of sources that name a drug of the question.
+
+    None are returned if no source names one of its drugs, or any of its names (of genes, drugs, people).
+    """
+    texts = {candidate.marker: evidence[candidate.marker - 1].document.titled_text for candidate in candidates}
+    names = set(names_of(question))
+    if names and texts and names <= set(absent(question, " ".join(texts.values()))):
+        return []
+    lacking = {marker: set(unnamed(question, text)) for marker, text in texts.items()}
+    asked = set(unnamed(question, ""))
+    if not asked or not lacking:
+        return list(candidates)
+    if any(all(name in names for names in lacking.values()) for name in asked):
+        return []
+    return [candidate for candidate in candidates if lacking[candidate.marker] != asked]
+
+
+_FILLER = 0.5
+"""Factor of a sentence that lacks what is asked for where another one has it."""
+
+
+def _without_filler(question: str, candidates: Sequence[Candidate], least: float) -> None:
+    """Lower sentences that lack what is asked for, such as a harm, if another sentence has it."""
+    having = [has_asked(question, candidate.text) for candidate in candidates]
+    if any(has and candidate.answers >= least for has, candidate in zip(having, candidates, strict=True)):
+        for has, candidate in zip(having, candidates, strict=True):
+            candidate.answers *= 1.0 if has else _FILLER
+
+
+def to_the_point(question: str, candidate: Candidate, document: Document) -> float:
+    """Return the factor of a sentence's probability: what it states, of which subject, and on which patients."""
+    own = f"{document.title} {candidate.text}"
+    factor = fit(question, candidate.text, candidate.role, is_labelled(document))
+    factor *= population_match(question, own, document.titled_text)
+    if is_opposite(question, candidate.text):
+        factor *= _OPPOSITE
+    asked = unnamed(question, "")
+    names = any(named.is_drug for named in names_in(candidate.text))
+    return factor * _OTHER_DRUG if asked and names and unnamed(question, candidate.text) == asked else factor
+
+
 class ExtractiveGenerator:
     """Selects the sentences that answer the question, drops repeats, and cites each.
 
@@ -394,11 +514,14 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v9({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v10({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """Return an answer of a few cited sentences, or say that the sources do not answer."""
-        candidates = candidates_of(evidence)
+        every = candidates_of(evidence)
+        candidates = on_named(question.text, every, evidence)
+        if not self.settings.min_answer_probability:
+            candidates = candidates or every
         if not candidates:
             return self._refused(question, evidence, 0.0)
         documents = document_relevance(question.text, evidence, self._reranker)
@@ -408,11 +531,16 @@ class ExtractiveGenerator:
         # Only sources that can be quoted count: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         for candidate, value in zip(candidates, odds, strict=True):
-            factor = role_factor(candidate.role, question.text, candidate.text)
+            document = evidence[candidate.marker - 1].document
+            outright = missing[candidate.marker - 1] == least and is_stated(question.text, candidate.text)
+            candidate.answers = sigmoid(float(value) + _OUTRIGHT * outright)
+            candidate.answers *= to_the_point(question.text, candidate, document)
             # Another source may have more of the question's subject.
-            beside = 1 - float(missing[candidate.marker - 1] - least)
-            candidate.answers = sigmoid(float(value)) * factor * beside
+            candidate.answers *= 1 - float(missing[candidate.marker - 1] - least)
+        _without_filler(question.text, candidates, self.settings.least)
         enough = sufficiency(odds, documents, least)
+        if max(candidate.answers for candidate in candidates) < self.settings.least:
+            enough = min(enough, _REFUSED)
         if enough < self.settings.min_answer_probability:
             return self._refused(question, evidence, enough)
         stance = None
@@ -430,19 +558,17 @@ class ExtractiveGenerator:
         enough: float,
     ) -> Answer:
         always = not self.settings.min_answer_probability
+        matches = [match_of(question.text, hit.document.titled_text) for hit in evidence]
+        split = stance is not None and stance.is_split(candidates, matches)
         sure = stance is not None and (
-            always or (stance.is_backed(candidates) and abs(stance.yes - 0.5) >= self.settings.sure)
+            always or (stance.is_backed(candidates) and stance.is_clear(candidates, self.settings.sure) and not split)
         )
-        must = (
-            []
-            if stance is None
-            else [stance.deciding]
-            if stance.opposing is None
-            else [stance.deciding, stance.opposing]
-        )
+        must = [] if stance is None else [stance.deciding, *([] if stance.opposing is None else [stance.opposing])]
+        if not always:
+            must = [index for index in must if candidates[index].answers >= self.settings.least]
         taken = select_sentences(candidates, weighed.cosines, self.settings, must)
         best = max(taken, key=lambda index: candidates[index].answers)
-        first = candidates[stance.deciding if stance is not None and sure else best]
+        first = candidates[stance.deciding if stance is not None and sure and stance.deciding in taken else best]
         chosen = in_order([candidates[index] for index in taken], first)
         documents = [hit.document for hit in evidence]
         known = set(re.findall(r"[\w-]+", question.text))
@@ -458,13 +584,14 @@ class ExtractiveGenerator:
             Selected(
                 answers=candidate.answers,
                 role=candidate.role,
+                aspect=aspect_of(question.text),
                 contradicted_by=tuple(documents[marker - 1].id for marker in markers),
             )
             for candidate, markers in zip(chosen, against, strict=True)
         ]
         return answer.model_copy(
             update={
-                "notes": _notes(question.text, evidence),
+                "notes": (*_notes(question.text, evidence), *_disagreement(stance, sure, candidates)),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
                 "selected": tuple(selected[place] for place in _places(answer, texts)),
@@ -510,9 +637,25 @@ class ExtractiveGenerator:
             question=question.text,
             generator=self.signature,
             insufficient=True,
-            notes=_notes(question.text, evidence),
+            notes=(*_notes(question.text, evidence), *_without_aspect(question.text, evidence)),
             sufficiency=enough,
         )
+
+
+def _disagreement(stance: Stance | None, sure: bool, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Say that the sources disagree, if they do and no answer is stated."""
+    if stance is None or sure:
+        return ()
+    sides = [render_markers(stance.markers(candidates, side)) for side in (1, -1)]
+    return (f"the sources disagree: {sides[0]} yes, {sides[1]} no",) if all(sides) else ()
+
+
+def _without_aspect(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """Say if no sentence of the sources has what is asked for, such as a dose."""
+    name = aspect_of(question)
+    if name is None or any(has_asked(question, candidate.text) for candidate in candidates_of(evidence)):
+        return ()
+    return (f"no sentence that was found gives what is asked for ({name})",)
 
 
 def _notes(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:

@@ -11,38 +11,25 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.generate.subjects import absent, subjects_of
 from vericite.models.contracts import Embeds, Reranks
 from vericite.records import Document, Evidence, Section
-from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.injection import instructing
-from vericite.text.marks import without_marks
 from vericite.text.quotable import addresses_reader
-from vericite.text.roles import Role, document_roles, unlabelled
+from vericite.text.readable import FEWEST, FEWEST_OF_SHORT, MOST, quotation, stands_alone
+from vericite.text.roles import Role, document_roles
 from vericite.text.sentences import document_sentences
-from vericite.text.statements import looks_dependent
 from vericite.text.terms import terms
 
 Floats = NDArray[np.float32]
-
-_POINTS_ELSEWHERE = re.compile(
-    r"\b(?:these|such(?!\s+as\b)|those(?!\s+(?:who|whose|that|with|without|of|in|on|at|from|given|receiving|taking|"
-    r"treated|assigned|aged|not|under|over)\b))\b",
-    re.IGNORECASE,
-)
-_FEWEST, _MOST = 5, 60
-"""Numbers of words of a sentence that can be read alone."""
-_FEWEST_OF_SHORT = 3
-"""The minimum if a source has no sentence that long."""
 
 
 @dataclass
@@ -93,8 +80,8 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
         # A source that gives orders to the reader may also have made up the text before them.
         if document.retracted or instructing(document, sentences):
             continue
-        texts = [_quotation(sentence.text_in(document)) for sentence in sentences]
-        fewest = _FEWEST if any(len(text.split()) >= _FEWEST for text in texts) else _FEWEST_OF_SHORT
+        texts = [quotation(sentence.text_in(document)) for sentence in sentences]
+        fewest = FEWEST if any(len(text.split()) >= FEWEST for text in texts) else FEWEST_OF_SHORT
         for sentence, role, text in zip(sentences, document_roles(document, sentences), texts, strict=True):
             if not stands_alone(text, fewest) or addresses_reader(text):
                 continue
@@ -103,17 +90,6 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
             if marker not in same.markers:
                 same.others.append(marker)
     return list(found.values())
-
-
-def _quotation(text: str) -> str:
-    """Prepare a sentence for quotation: on one line, without its section label and the source's own reference marks."""
-    return unlabelled(without_marks(re.sub(r"\s+", " ", text)))[1]
-
-
-def stands_alone(text: str, fewest: int = _FEWEST) -> bool:
-    """Whether a sentence can be read without its neighbours and states something."""
-    points_elsewhere = _POINTS_ELSEWHERE.search(text) is not None or looks_dependent(text)
-    return fewest <= len(text.split()) <= _MOST and not text.endswith("?") and not points_elsewhere
 
 
 @dataclass(frozen=True)
@@ -147,29 +123,6 @@ NAMES = (
 _FIGURES_ONLY = re.compile(r"\b(?:p\s*[<=>]|95\s*%|CI\b)")
 
 
-def asked_for(question: str) -> list[str]:
-    """Return the kinds of things that a question asks for."""
-    return [slot.name for slot in slots() if slot.asked.search(question)]
-
-
-_ROLE_FACTORS = {"aim": 0.3, "method": 0.5, "background": 0.75}
-_BACKGROUND_ANSWERS = frozenset({"definition", "mechanism", "cause", "gene"})
-"""Kinds of answers that background sections give as well as findings do."""
-
-
-def role_factor(role: Role, question: str, text: str) -> float:
-    """Return the factor of a sentence's probability: findings come before aims, methods and background.
-
-    Annotators of snippets also choose aims and methods, so learnt weights would not do this. A method that has what is
-    asked for, such as the dose, is not reduced.
-    """
-    if role == "method" and any(slot.met.search(text) for slot in slots() if slot.asked.search(question)):
-        return 1.0
-    if role == "background" and _BACKGROUND_ANSWERS & set(asked_for(question)):
-        return 1.0
-    return _ROLE_FACTORS.get(role, 1.0)
-
-
 READ = 20
 """Number of sentences that the models read; the others are ranked by their words alone."""
 
@@ -194,156 +147,6 @@ def first_look(question: str, candidates: Sequence[Candidate], documents: Floats
 
     kept = sorted(range(len(candidates)), key=lambda index: -promise(index))[:READ]
     return [candidates[index] for index in sorted(kept)]
-
-
-_ENDINGS = (
-    "e|es|ed|s|d|n|t|th|ing|ings|er|ers|or|ors|al|als|ally|ly|y|ies|ied|ying|ion|ions|ation|ations|ication|ications|ive|ives|"
-    "ively|ment|ments|able|ance|ances|ant|ants|ent|ents|ence|ences|ently|ity|ities|ic|ics|ical|ically|ous|ously|ness|ful|ise|"
-    "ised|ises|ising|ize|ized|izes|izing|ate|ates|ated|ating|sis|ses|ued|ues|uing"
-)
-
-
-@cache
-def _generic() -> re.Pattern[str]:
-    """Words that any question may have, from ``subjects.toml``; those of four letters or more with any usual ending."""
-    words = _subject_table()["generic"].split()
-    beginnings = "|".join(word for word in words if len(word) >= 4)
-    whole = "|".join(word for word in words if len(word) < 4)
-    return re.compile(rf"(?:{beginnings})(?:{_ENDINGS})?|{whole}")
-
-
-@cache
-def _subject_table() -> dict[str, Any]:
-    return tomllib.loads(resources.files("vericite.generate").joinpath("subjects.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def _same() -> list[tuple[str, ...]]:
-    """Groups of word beginnings with the same meaning, in the spelling of ``_spelt``."""
-    return [tuple(_spelt(word) for word in group) for group in _subject_table()["same"]]
-
-
-_WORD = re.compile(r"[^\W_]{3,}")
-
-
-def subjects_of(question: str) -> list[str]:
-    """Return the subjects of a question: its words, except those that any question may have."""
-    found = dict.fromkeys(_WORD.findall(question))
-    loud = question.isupper()
-    return [
-        word
-        for word in found
-        if not word.isdigit() and ((word.isupper() and not loud) or not _generic().fullmatch(word.lower()))
-    ]
-
-
-def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
-    """Return the subjects that a text lacks. A subject is found by its beginning, a synonym or its long form.
-
-    A long word may have one letter more or less, or two that are swapped. With another letter in place of one it is
-    another word: nephrotic, nephritic.
-    """
-    text = _spelt(text)
-    words = frozenset(re.findall(r"[^\W\d_]{6,}", text))
-    return [subject for subject in subjects if not (_mentions(text, subject) or _is_misspelt(_spelt(subject), words))]
-
-
-def absent(question: str, text: str) -> list[str]:
-    """Return the subjects of a question that a text lacks. For a term and its abbreviation, either is enough."""
-    lacking = unmentioned(subjects_of(question), text)
-    told: set[str] = set()
-    for pair in acronym_pairs(question):
-        long, short = set(_WORD.findall(pair.long)), set(_WORD.findall(pair.short))
-        # In the original case: in lower case, ALL, WAS and CAT are plain words.
-        if re.search(rf"(?<!\w){re.escape(pair.singular)}s?(?!\w)", text):
-            told |= long
-        if long and not unmentioned(sorted(long), text):
-            told |= short
-    return [word for word in lacking if word not in told]
-
-
-def outcomes_of(question: str) -> list[str]:
-    """Return the general outcomes in a question, which are not among its subjects: mortality, survival."""
-    subjects = subjects_of(question)
-    every = dict.fromkeys(_WORD.findall(question))
-    return [word for word in every if word not in subjects and _spelt(word).startswith(tuple(chain(*_same())))]
-
-
-def about_the_asked(question: str, asked: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[bool]:
-    """Whether each sentence is about what is asked, so that it may vote for yes or for no.
-
-    A sentence is excluded in three cases. An outcome that is asked for is neither in it nor in its source's title.
-    Another sentence of its source has at least twice as much of what is asked ("cytomegalovirus was not followed by
-    multiple sclerosis" says nothing about Epstein-Barr virus). Or its source lacks the first subject, such as a drug,
-    and another source has it. Abbreviations that the source explains count as their long forms.
-    """
-    outcomes, wanted = outcomes_of(question), subjects_of(question)
-    sources = {candidate.marker: evidence[candidate.marker - 1].document for candidate in asked}
-    explained = {marker: acronym_pairs(source.titled_text) for marker, source in sources.items()}
-    texts = [
-        " ".join([candidate.text, *_long_forms(candidate.text, explained[candidate.marker])]) for candidate in asked
-    ]
-    had = [
-        len(wanted) + len(outcomes) - len(absent(question, text)) - len(unmentioned(outcomes, text)) for text in texts
-    ]
-    most = {
-        marker: max(count for candidate, count in zip(asked, had, strict=True) if candidate.marker == marker)
-        for marker in sources
-    }
-    lacking = {marker for marker, source in sources.items() if {*wanted[:1]} & {*absent(question, source.titled_text)}}
-    others = lacking if lacking != sources.keys() else set[int]()
-    return [
-        candidate.marker not in others
-        and (not most[candidate.marker] or 2 * count > most[candidate.marker])
-        and not unmentioned(outcomes, f"{sources[candidate.marker].title} {text}")
-        for candidate, text, count in zip(asked, texts, had, strict=True)
-    ]
-
-
-def _long_forms(text: str, explained: Iterable[Acronym]) -> Iterator[str]:
-    return (pair.long for pair in explained if re.search(rf"(?<!\w){re.escape(pair.singular)}s?(?!\w)", text))
-
-
-_LONG_WORD = 8
-"""Minimum length of a word that may be misspelt."""
-
-
-def _is_misspelt(subject: str, words: Iterable[str]) -> bool:
-    """Whether one of these words is the subject with one letter more or less, or with two letters swapped."""
-    return len(subject) >= _LONG_WORD and any(_is_slip(subject, word) for word in words)
-
-
-def _is_slip(word: str, other: str) -> bool:
-    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
-        return False
-    least = min(len(word), len(other))
-    head = next((place for place in range(least) if word[place] != other[place]), least)
-    tail = next((place for place in range(least - head) if word[-1 - place] != other[-1 - place]), least - head)
-    if len(word) == len(other):
-        return head + tail == least - 2 and word[head : head + 2] == other[head + 1] + other[head]
-    return head + tail >= least
-
-
-def _spelt(text: str) -> str:
-    """Lower the case, unify British and American spelling, and name Greek letters."""
-    text = text.lower().replace("ae", "e").replace("oe", "e").replace("our", "or")
-    return text.replace("α", "alpha").replace("β", "beta").replace("γ", "gamma")
-
-
-def _mentions(text: str, subject: str) -> bool:
-    bare = _spelt(subject)
-    single = bare[:-1] if len(bare) > 3 and re.search(r"[^isu]s$", bare) else bare
-    stem = single if len(single) < 6 else single[: max(5, len(single) - 3)]
-    if subject[:-1].isupper() and len(single) <= 6:
-        # An abbreviation, or the words that it abbreviates.
-        spelt_out = r"\w*[\s-]+".join(single)
-        return re.search(rf"\b(?:{single}s?\b|{spelt_out})", text) is not None
-    if len(stem) < 4:
-        return re.search(rf"\b{stem}\b", text) is not None
-    # Long subjects are also found within words: statin in atorvastatin.
-    same = [word for group in _same() if bare.startswith(group) for word in group]
-    begins = "|".join([stem, *same])
-    return (len(single) >= 6 and single in text) or re.search(rf"\b(?:{begins})", text) is not None
 
 
 @cache
@@ -420,7 +223,7 @@ def weigh(
             float(any(met)), float(bool(met) and not any(met)),
             float(definition is not None and bool(definition.met.search(candidate.text))),
             float(definition is not None and candidate.role == "background"),
-            min(len(candidate.text.split()), _MOST) / 30, candidate.lateness,
+            min(len(candidate.text.split()), MOST) / 30, candidate.lateness,
             float(bool(_FIGURES_ONLY.search(candidate.text))),
         ])  # fmt: skip
     figures = np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))

@@ -506,14 +506,21 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Pro
     if corpus == "pubmed":
         return _pubmed(plan)
     if is_store:
-        return _store(plan)
+        return _with_names(_store(plan), plan)
     if corpus == "demo":
-        return _in_memory(demo_documents(), plan.by, demo_vectors())
+        return _with_names(_in_memory(demo_documents(), plan.by, demo_vectors()), plan)
     documents = _read_file(corpus, problems)
     if plan.by in _MEDRAG or plan.by == "bm25":
         return _in_memory(documents, plan.by)
     vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
-    return _in_memory(documents, plan.by, vectors)
+    return _with_names(_in_memory(documents, plan.by, vectors), plan)
+
+
+def _with_names(retriever: Retriever, plan: SearchPlan) -> Retriever:
+    """Search for other names, too, unless the user names a ranking: then it is used as published."""
+    from vericite.retrieve.names import OtherNames
+
+    return OtherNames(retriever) if plan.by is None else retriever
 
 
 def _read_file(corpus: str, problems: Problems) -> Sequence[Document]:

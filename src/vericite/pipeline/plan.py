@@ -77,7 +77,7 @@ class SearchPlan(Record):
         default=None,
         description="Rank by bm25, dense, hybrid (both; the default where there are vectors), late (matches by words, "
         "reordered by meaning: for a store without vectors), or MedRAG's medcpt, rrf-2 and rrf-4 (files only; need the "
-        "extra hf).",
+        "extra hf). Only the default also searches for other names of drugs and conditions.",
     )
     rerank: Annotated[str, Setting(by_request=True, request_values=("bundled", "none"))] = Field(
         default="bundled", description="Reranker: bundled, medcpt, bge, hf:CHECKPOINT or none."

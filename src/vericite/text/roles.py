@@ -104,6 +104,13 @@ def unlabelled(text: str) -> tuple[str | None, str]:
     return match[1], rest[:1].upper() + rest[1:]
 
 
+def is_labelled(document: Document) -> bool:
+    """Whether a document names its sections, so that its roles are known and not only likely."""
+    return any(section.label and label_role(section.label) for section in document.sections) or any(
+        label_role(match[1]) is not None for match in _PRINTED.finditer(document.text)
+    )
+
+
 def document_roles(document: Document, sentences: Sequence[Sentence]) -> list[Role]:
     """Return the role of each sentence of a document.
 

@@ -1,0 +1,139 @@
+"""What a question asks for, such as a dose, a harm or a mechanism, and whether a sentence answers that.
+
+A sentence that only says what was done, planned or unknown answers hardly any question, whichever section it is in.
+The patterns are in ``aspects.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+from vericite.text.names import names_in
+from vericite.text.roles import Role
+
+Pattern = re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """A kind of thing that a question asks for.
+
+    Attributes:
+        name: Its name.
+        asked: Matches questions that ask for it.
+        met: Matches sentences that have it.
+        unmet: Factor of the probability of a sentence that lacks it.
+        stated: Matches sentences that say it outright ("first-line regimen"); None if that cannot be told by words.
+    """
+
+    name: str
+    asked: Pattern
+    met: Pattern
+    unmet: float
+    stated: Pattern | None = None
+
+
+@cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(resources.files("vericite.generate").joinpath("aspects.toml").read_text(encoding="utf-8"))
+
+
+def _compiled(lines: str) -> Pattern:
+    return re.compile(re.sub(r"\n\|?", "|", lines).replace("||", "|"), re.IGNORECASE)
+
+
+@cache
+def aspects() -> tuple[Aspect, ...]:
+    """Read all aspects."""
+    return tuple(
+        Aspect(
+            name,
+            _compiled(row["asked"]),
+            _compiled(row["met"]),
+            row["unmet"],
+            _compiled(row["stated"]) if "stated" in row else None,
+        )
+        for name, row in _read()["aspect"].items()
+    )
+
+
+@cache
+def _empty() -> dict[str, Pattern]:
+    return {name: _compiled(lines) for name, lines in _read()["empty"].items()}
+
+
+@lru_cache(maxsize=256)
+def asked_aspects(question: str) -> tuple[Aspect, ...]:
+    """Return the aspects that a question asks for, the most definite first; a definition only if there is no other."""
+    found = [aspect for aspect in aspects() if aspect.asked.search(question.strip())]
+    return tuple(aspect for aspect in found if aspect.name != "definition" or len(found) == 1)
+
+
+_CLOSED = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|has|have|should|will|would|may)\b", re.IGNORECASE)
+
+
+def aspect_of(question: str) -> str | None:
+    """Return the name of what a question asks for; ``effect`` for a yes/no question that asks for nothing else."""
+    asked = asked_aspects(question)
+    return asked[0].name if asked else "effect" if _CLOSED.match(question) else None
+
+
+def empty_kind(text: str) -> str | None:
+    """Return why a sentence states nothing (it is an aim, a method, a plan, or not known); None if it does."""
+    return next((name for name, pattern in _empty().items() if pattern.search(text)), None)
+
+
+_EMPTY = {"aim": 0.1, "method": 0.15, "open": 0.2, "protocol": 0.05}
+_ROLES: dict[Role, float] = {"aim": 0.3, "method": 0.4, "background": 0.6}
+_LIKELY_ROLES: dict[Role, float] = {"aim": 0.7, "method": 0.85, "background": 0.9}
+"""Factors of roles that are only likely, because the source does not name its sections."""
+_BACKGROUND_ANSWERS = frozenset({"definition", "mechanism", "cause", "components", "list"})
+"""Aspects that background sections state as well as findings do."""
+_METHOD_ANSWERS = frozenset({"dose", "duration", "diagnosis"})
+"""Aspects that methods may answer; findings come before them."""
+_GIVEN = 0.5
+"""Factor of a method that has what is asked for."""
+
+
+def fit(question: str, text: str, role: Role, is_labelled: bool) -> float:
+    """Return the factor of a sentence's probability to answer: what it states, and whether that is asked for.
+
+    Args:
+        question: The question.
+        text: The sentence.
+        role: Its role in the abstract.
+        is_labelled: Whether the abstract itself tells the role.
+    """
+    asked = asked_aspects(question)
+    factor = min((aspect.unmet for aspect in asked if not _has(aspect, text)), default=1.0)
+    kind = empty_kind(text)
+    if (kind or role) == "method" and factor == 1.0 and _METHOD_ANSWERS & {aspect.name for aspect in asked}:
+        return _GIVEN
+    if kind is not None:
+        return factor * _EMPTY[kind]
+    if role == "background" and _BACKGROUND_ANSWERS & {aspect.name for aspect in asked}:
+        return factor
+    return factor * (_ROLES if is_labelled else _LIKELY_ROLES).get(role, 1.0)
+
+
+def is_stated(question: str, text: str) -> bool:
+    """Whether a sentence says outright what the question asks for, so that it need not name the subject again."""
+    asked = asked_aspects(question)
+    said = any(aspect.stated is not None and aspect.stated.search(text) for aspect in asked)
+    return said and empty_kind(text) is None and has_asked(question, text)
+
+
+def has_asked(question: str, text: str) -> bool:
+    """Whether a sentence has everything that a question asks for."""
+    return all(_has(aspect, text) for aspect in asked_aspects(question))
+
+
+def _has(aspect: Aspect, text: str) -> bool:
+    if aspect.met.search(text):
+        return True
+    return aspect.name == "treatment" and any(named.is_drug for named in names_in(text))
