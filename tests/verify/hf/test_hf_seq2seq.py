@@ -21,6 +21,7 @@ import vericite.models.hf as batching
 from vericite.errors import ModelCardError
 from vericite.models import Pair
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, traits_of
+from vericite.records import storable
 from vericite.verify import Protocol
 from vericite.verify.judges.hf import ATTRSCORE, TRUE, NliJudge, Seq2SeqJudge
 
@@ -80,6 +81,46 @@ def test_attrscore_answers_three_words(tmp_path: Path, word: str, native: str, c
         assert (found.native, found.failure) == (native, None)
         assert int(found.probabilities.argmax()) == column
         assert float(found.probabilities.sum()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("says", "native", "column"),
+    [
+        (["▁Attributable"], "attributable", ENTAILS),
+        (["▁attributable", "."], "attributable", ENTAILS),
+        (["▁maybe"], None, None),
+    ],
+)
+def test_another_checkpoint_is_asked_by_a_prompt_of_the_user(
+    tmp_path: Path, says: list[str], native: str | None, column: int | None, monkeypatch: pytest.MonkeyPatch
+):
+    from vericite.errors import InputError
+    from vericite.verify.judges.registry import load_judge
+
+    file = tmp_path / "printed.toml"
+    labels = '[labels.attributable]\ncolumn = "entails"\n[labels."not attributable"]\ncolumn = "neutral"\n'
+    user = "Options {a}. Claim:{claim} Reference:{reference}"
+    file.write_text(f'name = "p"\nversion = 1\nabout = "x"\nverbatim = true\nuser = "{user}"\n{labels}')
+    folder = tiny_models.writer(tmp_path / "model", says)
+    judge = load_judge(f"hf-seq2seq:{folder}?prompt={file}")
+    asked: list[str] = []
+    ids = Seq2SeqJudge._ids
+    monkeypatch.setattr(
+        Seq2SeqJudge, "_ids", lambda self, text, **given: asked.append(text) or ids(self, text, **given)
+    )
+    for pair, found in zip(PAIRS, judge.judge(PAIRS), strict=True):
+        assert found.native == native
+        assert (found.failure is None) == (native is not None)
+        if column is not None:
+            assert int(found.probabilities.argmax()) == column
+        assert storable(f"Options {{a}}. Claim:{pair.claim} Reference:{pair.premise}") in asked
+    assert "p.v1[verbatim]" in judge.signature
+    ours = file.with_name("ours.toml")
+    ours.write_text(
+        f'name = "p"\nversion = 1\nabout = "x"\nsystem = "{{labels}}"\nuser = "{{claim}} {{reference}}"\n{labels}'
+    )
+    with pytest.raises(InputError, match="verbatim"):
+        load_judge(f"hf-seq2seq:{folder}?prompt={ours}")
 
 
 def test_probabilities_are_those_of_the_first_token_among_the_answers(tmp_path: Path):

@@ -6,7 +6,7 @@ it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -26,11 +26,10 @@ from vericite.lab.assess.completeness import (
     asked_hash,
     read_classifier,
 )
-from vericite.lab.assess.correctness import Scorer, WindowExample
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.llm.verbatim import VerbatimPrompt
-from vericite.models.contracts import COLUMNS, ENTAILS, Embeds
+from vericite.models.contracts import COLUMNS, Embeds, Judgement, Pair
 from vericite.models.hf import Reader, TokenizedInput, find_checkpoint, in_batches, library, load, refuse_too_large
 from vericite.records import Record, SentenceLabel, storable
 from vericite.verify.judging import softmax
@@ -190,8 +189,8 @@ def decoder_ids(tokenizer: Any, text: str, most: int) -> list[int]:
     return found[-most:]
 
 
-def decoder_scorer(folder: Path) -> Scorer:
-    """Return a scorer of windows by an adapter: the probability that a window makes the sentence correct.
+class AdapterJudge:
+    """Judges pairs by a language model with an adapter and a head.
 
     Args:
         folder: A folder that ``vericite bioace train-correctness`` wrote with ``adapter=true``.
@@ -200,13 +199,16 @@ def decoder_scorer(folder: Path) -> Scorer:
         InputError: The folder has no card of such an adapter, or its base cannot be read.
         MissingExtraError: The extra ``[train]`` is not installed.
     """
-    card = read_card(folder, "correctness-checkpoint")
-    scores = _Decoder(folder, card)
 
-    def score(rows: Sequence[WindowExample]) -> NDArray[np.float64]:
-        logits = [*scores.logits([AnswerSentence(row.window, row.sentence) for row in rows])]
-        if not logits:
-            return np.zeros(0)
-        return softmax(np.array(logits, dtype=np.float64))[:, card.labels.index(COLUMNS[ENTAILS])]
+    def __init__(self, folder: Path) -> None:
+        card = read_card(folder, "correctness-checkpoint")
+        self._columns = [COLUMNS.index(label) for label in card.labels]
+        self._scores = _Decoder(folder, card)
+        self.signature = f"adapter(data {card.data}, seed={card.seed})"
 
-    return score
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """Yield the probabilities of the labels that it was trained on."""
+        for row in self._scores.logits([AnswerSentence(pair.premise, pair.claim) for pair in pairs]):
+            probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
+            probabilities[self._columns] = softmax(row)
+            yield Judgement(probabilities)

@@ -91,8 +91,8 @@ class AssessSettings(Draws):
     )
     judge: tuple[str, ...] = Field(
         default=(),
-        description="Judges of citations: names (`vericite judges`), or NAME=FILE with scores of the pairs that "
-        "write_pairs wrote. Default: citations are not judged.",
+        description="Judges of citations: names (`vericite judges`), adapters from `bioace train-correctness`, or "
+        "NAME=FILE with scores of the pairs that write_pairs wrote. Default: citations are not judged.",
     )
     nugget_judge: tuple[str, ...] = Field(
         default=(), description="Judges of lists of nuggets, such as llm-nuggets:MODEL. Default: those of judge."
@@ -103,7 +103,8 @@ class AssessSettings(Draws):
         "fitted by F1. Their documents are among --documents.",
     )
     write_pairs: str | None = Field(
-        default=None, description="File to write what judges read to, as JSON lines, for a program that scores them."
+        default=None,
+        description="File to write what judges read to, with labels, as JSON lines to score or to train on.",
     )
     punkt: bool = Field(
         default=False, description="Whether NLTK's Punkt splits documents into sentences, as in the paper."

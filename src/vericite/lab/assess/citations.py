@@ -21,6 +21,7 @@ from vericite.disk.files import write_whole
 from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap
 from vericite.lab.assess.answers import SystemAnswer
+from vericite.lab.assess.checkpoint import CARD, AdapterJudge
 from vericite.lab.assess.nuggets import PROMPT, make_nuggets
 from vericite.lab.assess.tables import FigureRow, figures_of, ranked, sums_of
 from vericite.llm import LLM
@@ -44,6 +45,7 @@ TABLES: Mapping[Setting, str] = {
 }
 RANKINGS = "rankings by citations (A4)"
 _WORDS = ("supports", "contradicts", "neutral")
+_VERDICTS = {"supports": "supported", "contradicts": "contradicted", "neutral": "irrelevant"}
 _SHARES = ("coverage", "support", "contradiction")
 
 
@@ -339,9 +341,10 @@ def _share(name: str, listed: Sequence[tuple[LabelledCase, str]], sentences: int
 
 
 def write_pairs(cases: Sequence[LabelledCase], maker: PairMaker, path: Path) -> int:
-    """Write the pairs of all settings as JSON lines, for a program that scores them; return their number.
+    """Write the pairs of all settings as JSON lines, and return their number.
 
-    With its score in the field ``score`` of each line, the file is a judge: ``NAME=FILE``.
+    They are labelled pairs, as `train-correctness` and `calibrate` read them. With the score of another program in the
+    field ``score`` of each line, the file is a judge: ``NAME=FILE``.
     """
     lines = [
         json.dumps(
@@ -351,7 +354,8 @@ def write_pairs(cases: Sequence[LabelledCase], maker: PairMaker, path: Path) -> 
                 "system": case.system,
                 "sentence": case.sentence,
                 "document": case.document.id,
-                "label": case.said,
+                "group": case.question,
+                "label": _VERDICTS[case.said],
                 "premise": pair.premise,
                 "claim": pair.claim,
             },
@@ -366,12 +370,18 @@ def write_pairs(cases: Sequence[LabelledCase], maker: PairMaker, path: Path) -> 
 
 
 def named_judge(text: str) -> tuple[str, Judge]:
-    """Return a judge and its name in tables: a judge's name, or ``NAME=FILE`` with the scores of pairs.
+    """Return a judge and its name in tables.
+
+    Args:
+        text: A judge's name, the folder of an adapter from `train-correctness`, or ``NAME=FILE`` with scores of pairs.
 
     Raises:
-        InputError: The file of scores cannot be used.
+        InputError: The file of scores or the folder cannot be used.
         UnknownNameError: Unknown judge.
+        MissingExtraError: An adapter needs an extra that is not installed.
     """
+    if (Path(text) / CARD).is_file():
+        return text, AdapterJudge(Path(text))
     name, sign, file = text.partition("=")
     if not sign or ":" in name:
         return text, load_judge(text)

@@ -190,12 +190,14 @@ def by_length(rows: Sequence[WindowExample]) -> Floats:
 
 
 def by_cosine(embedder: Embeds) -> Scorer:
-    """Return a scorer by the cosine of sentence and window."""
+    """Return a scorer by the cosine of sentence and window. It keeps the vectors: many sentences share windows."""
+    vectors: dict[str, NDArray[np.float32]] = {}
 
     def score(rows: Sequence[WindowExample]) -> Floats:
-        texts = list(dict.fromkeys([*(row.sentence for row in rows), *(row.window for row in rows)]))
-        vectors = dict(zip(texts, embedder.embed(texts), strict=True))
-        return np.array([float(vectors[row.sentence] @ vectors[row.window]) for row in rows])
+        texts = dict.fromkeys([*(row.sentence for row in rows), *(row.window for row in rows)])
+        if new := [text for text in texts if text not in vectors]:
+            vectors.update(zip(new, embedder.embed(new), strict=True))
+        return np.array([float(vectors[row.sentence] @ vectors[row.window]) for row in rows], dtype=np.float64)
 
     return score
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from vericite.disk.fitted import read_fitted
 from vericite.evaluate.resampling import Bootstrap, ratio
 from vericite.lab.assess.answers import SystemAnswer
-from vericite.lab.assess.checkpoint import CARD, decoder_scorer
 from vericite.lab.assess.citations import LabelledCase, named_judge, sentences_of
 from vericite.lab.assess.correctness import (
     WINDOW,
@@ -84,8 +83,6 @@ def correctness_model(text: str, embedder: Embeds) -> tuple[str, CorrectnessMode
         MissingExtraError: An adapter needs an extra that is not installed.
     """
     path = Path(text)
-    if (path / CARD).is_file():
-        return text, CorrectnessModel(decoder_scorer(path), 0.5)
     if path.is_file():
         model = read_fitted(ClassicalModel, path, "a classifier of correctness", "Train one again.")
         return text, CorrectnessModel(model.score, 0.0, True, frozenset(model.seen))

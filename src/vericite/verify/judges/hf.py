@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from vericite.errors import ModelCardError
+from vericite.errors import InputError, ModelCardError
+from vericite.llm.verbatim import fill_verbatim, find_label
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judgement, Pair
 from vericite.models.hf import (
     READING,
@@ -28,6 +30,7 @@ from vericite.models.hf import (
 )
 from vericite.network.access import offline_by_environment
 from vericite.records import storable
+from vericite.verify.judges.llm import VerbatimJudgePrompt, load_judge_prompt
 from vericite.verify.judging import softmax
 
 _REST = "not entailment"
@@ -191,12 +194,39 @@ SPARE_TOKENS = 8
 class Style:
     """How to ask a family of checkpoints, and their answers.
 
-    ``prompt`` has the slots ``{premise}`` and ``{claim}``; ``answers`` maps each answer to its column.
+    ``prompt`` has the slots ``{premise}`` and ``{claim}``; ``answers`` maps each answer to its column. The reply must
+    be an answer and nothing else, unless it is ``searched`` for one.
     """
 
     name: str
     prompt: str
     answers: Mapping[str, int]
+    searched: bool = False
+
+    def filled(self, premise: str, claim: str) -> str:
+        """Fill the prompt; braces around other words stay as they are."""
+        return fill_verbatim(self.prompt, {"premise": premise, "reference": premise, "claim": claim})
+
+    def answer_in(self, reply: str) -> str | None:
+        """Return the answer in a reply, or None."""
+        if self.searched:
+            return find_label(self.answers, reply)
+        return next((answer for answer in self.answers if answer.casefold() == reply.strip().casefold()), None)
+
+
+def with_prompt(style: Style, file: Path) -> Style:
+    """Return a style that asks by the verbatim prompt in a file, and searches the reply for its labels.
+
+    Raises:
+        InputError: The file is not a judge's prompt, or is not verbatim.
+    """
+    prompt = load_judge_prompt(file)
+    if not isinstance(prompt, VerbatimJudgePrompt):
+        raise InputError(
+            f"expected verbatim = true in {file}, because a checkpoint answers freely; found none. Add it."
+        )
+    text = "\n\n".join(turn.text for turn in prompt.turns)
+    return Style(f"{style.name}[{prompt.signature}]", text, prompt.columns, searched=True)
 
 
 TRUE = Style("hf-seq2seq", "premise: {premise} hypothesis: {claim}", {"1": ENTAILS, "0": NEUTRAL})
@@ -284,7 +314,7 @@ class Seq2SeqJudge:
         return self._ids(answer, special=False)
 
     def _prompt(self, premise: str, claim: str) -> list[int]:
-        return self._ids(self._style.prompt.format(premise=premise, claim=claim))
+        return self._ids(self._style.filled(premise, claim))
 
     def _encode(self, pairs: list[Pair]) -> list[TokenizedInput | Judgement]:
         return [self._read(storable(pair.premise), storable(pair.claim)) for pair in pairs]
@@ -336,7 +366,7 @@ class Seq2SeqJudge:
     def _judgement(self, ids: list[int], logits: list[Any], cut: bool) -> Judgement:
         with self._tokenizing:
             raw = str(self._loaded.tokenizer.decode(ids, skip_special_tokens=True))
-        label = next((x for x in self._style.answers if x.casefold() == raw.strip().casefold()), None)
+        label = self._style.answer_in(raw)
         if label is None:
             return Judgement.failed(
                 f"expected one of {', '.join(self._style.answers)}; the model wrote {raw[:80]!r}", raw
@@ -348,7 +378,8 @@ class Seq2SeqJudge:
             return Judgement.failed("the model's outputs are not numbers", raw)
         probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
         if ids[start] == self._tokens[label][0]:
-            probabilities[list(self._style.answers.values())] = softmax(scores)
+            # Several answers may have the same column.
+            np.add.at(probabilities, list(self._style.answers.values()), softmax(scores))
         else:
             # Written with other tokens than the expected ones, so their scores say nothing about this answer.
             probabilities[self._style.answers[label]] = 1

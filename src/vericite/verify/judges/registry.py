@@ -65,22 +65,16 @@ def _nli(checkpoint: str, _: Settings) -> Judge:
     return NliJudge(name, tuple(label.strip() for label in labels.split(",")) if labels else None)
 
 
-def _true(checkpoint: str, _: Settings) -> Judge:
-    from vericite.verify.judges.hf import TRUE, Seq2SeqJudge
+def _seq2seq(style: str, causal: bool = False) -> Make:
+    def make(rest: str, _: Settings) -> Judge:
+        from vericite.verify.judges import hf
 
-    return Seq2SeqJudge(checkpoint, TRUE)
+        checkpoint, asked, file = rest.rpartition("?prompt=")
+        known: hf.Style = getattr(hf, style)
+        named = hf.with_prompt(known, Path(file).expanduser()) if asked else known
+        return (hf.CausalJudge if causal else hf.Seq2SeqJudge)(checkpoint if asked else rest, named)
 
-
-def _attrscore(checkpoint: str, _: Settings) -> Judge:
-    from vericite.verify.judges.hf import ATTRSCORE, Seq2SeqJudge
-
-    return Seq2SeqJudge(checkpoint, ATTRSCORE)
-
-
-def _attrscore_causal(checkpoint: str, _: Settings) -> Judge:
-    from vericite.verify.judges.hf import ATTRSCORE_CAUSAL, CausalJudge
-
-    return CausalJudge(checkpoint, ATTRSCORE_CAUSAL)
+    return make
 
 
 def _alignscore(checkpoint: str, _: Settings) -> Judge:
@@ -140,16 +134,21 @@ _OWN: dict[str, JudgeKind] = {
         "CHECKPOINT",
         ("hf",),
     ),
-    "hf-seq2seq": JudgeKind("a T5 trained as TRUE was: it writes 1 or 0", _true, "CHECKPOINT", ("hf",)),
+    "hf-seq2seq": JudgeKind(
+        "a T5 trained as TRUE was: it writes 1 or 0; others, such as FLAN-T5, by a prompt: CHECKPOINT?prompt=FILE.toml",
+        _seq2seq("TRUE"),
+        "CHECKPOINT",
+        ("hf",),
+    ),
     "hf-attrscore": JudgeKind(
         "a T5 trained as AttrScore was: attributable, extrapolatory or contradictory",
-        _attrscore,
+        _seq2seq("ATTRSCORE"),
         "CHECKPOINT",
         ("hf",),
     ),
     "hf-attrscore-causal": JudgeKind(
-        "a decoder trained as AttrScore's Alpaca was: it writes the same labels",
-        _attrscore_causal,
+        "a decoder trained as AttrScore's Alpaca was: it writes the same labels; others by CHECKPOINT?prompt=FILE.toml",
+        _seq2seq("ATTRSCORE_CAUSAL", causal=True),
         "CHECKPOINT",
         ("hf",),
     ),
