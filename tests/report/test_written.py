@@ -18,6 +18,7 @@ from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
 from vericite.records import Document, Run, Section
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
+from vericite.reporting.told import told
 
 ASPIRIN = Document(
     id="99000001",
@@ -151,3 +152,13 @@ def test_a_reference_ends_each_part_once():
 def test_words_keep_their_style_and_address():
     block = StyledLine.of("text", ("bold", "bold"), " and ", Words("a link", link="https://x.example/a"))
     assert to_markdown([block]) == "**bold** and [a link](https://x.example/a)\n"
+
+
+def test_a_failed_answer_is_told_with_the_reply_as_it_came(run: Run):
+    notes = ("the model wrote: “<think>”. What may help: a larger model",)
+    failed = run.answer.model_copy(
+        update={"failed": "the reply holds no answer", "text": "", "claims": (), "selected": (), "notes": notes}
+    )
+    for full in (False, True):
+        lines = [line.text for line in told(run.model_copy(update={"answer": failed}), full)]
+        assert lines[1:3] == ["failed  the reply holds no answer", f"T{notes[0][1:]}."]
