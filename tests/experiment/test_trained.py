@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import Any
 
 import pytest
 from trained_data import MINERALS, examples, politicite, values
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import Answering, Arrival, ScriptedServer, reply, status
 
 from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.lab.experiment.tables import Layout
@@ -115,7 +120,7 @@ def quick(folder: Path, name: str) -> Path:
 
 
 def test_table_3_with_the_head_ends_and_resumes(run_cli: Callable[..., Any], tmp_path: Path):
-    given = values(tmp_path, 6) | {"short": str(examples(tmp_path / "short.jsonl", "short", 6))}
+    given = values(tmp_path, 4) | {"short": str(examples(tmp_path / "short.jsonl", "short", 4))}
     file, folder = quick(tmp_path, "multiattr-table3"), tmp_path / "runs"
     planned = run(run_cli, file, folder, given, "--dry-run")
     assert planned.code == 0 and "stage 1" in planned.out and not folder.exists()
@@ -146,6 +151,46 @@ def test_articles_are_shown_their_nearest_sources(tmp_path: Path):
     asked = grid._test_answers(domain)
     assert [len(cited.sources) for cited, _ in asked] == [3, 3, 3]
     assert [nugget.documents for nugget in asked[0][1].nuggets or ()] == [(name,) for name in MINERALS[:3]]
+
+
+def test_table_6_over_a_service_needs_no_torch(
+    run_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
+    rows = "rows: [{name: T5 NLI, judge: $nli}, {name: ChatGPT, llm: $chatgpt}]\n"
+    file = tmp_path / "six.yaml"
+    file.write_text(f"name: six\nextends: {EXPERIMENTS / 'multiattr-table6'}.yaml\n{rows}", encoding="utf-8")
+
+    def answer(answering: Answering, arrival: Arrival) -> None:
+        if "promise 2" in arrival.question and not mended:
+            status(400, "no room")(answering, arrival)
+        else:
+            # Three paragraphs: the second sentence cites another source, and the third one states no claim.
+            first = f"The zinc agency was founded in {arrival.question.split('promise ')[1][0]} [1]."
+            said = f"{first}\n\nThe iron agency was founded in 0 [1].\n\nTea [2]."
+            reply(said)(answering, arrival)
+
+    mended: list[bool] = []
+    with ScriptedServer() as server:
+        server.default = answer
+        given = {"nli": "lexical", "judge": "lexical", "features": "", "chatgpt": server.spec}
+        given |= {"politicite": str(politicite(tmp_path / "p.json"))}
+        printed = run(run_cli, file, tmp_path / "runs", given)
+        assert printed.code == 3 and "1 questions failed, the first because" in printed.err
+        mended.append(True)
+        printed = run(run_cli, file, tmp_path / "runs", given)
+    assert printed.code == 0 and "3 asked, 2 of them earlier" in printed.out
+    found = {
+        (row["trained on"], row["column"]): row["value"]
+        for row in table(run_cli, tmp_path / "runs")
+        if row["by"] == "ours" and row["value"]
+    }
+    assert set(found) == {
+        ("T5 NLI", "post-gen, F1"),
+        *(("ChatGPT", f"in-line, {name}") for name in ("claim recall", "aligned F1", "article F1")),
+    }
+    assert float(found["ChatGPT", "in-line, claim recall"]) > 0
+    assert float(found["ChatGPT", "in-line, article F1"]) > 0
 
 
 def test_a_file_says_what_is_in_the_folder(tmp_path: Path):

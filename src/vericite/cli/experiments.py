@@ -91,13 +91,19 @@ def _run_trained(experiment: Path, values: dict[str, str], to: Path | None, firs
             say(f"{cell.name}: {counts}")
         report(problems)
         return
+    failed = 0
     with training_extra("run"):
         for done in grid.run(note):
+            failed += len(done.failures)
+            for reason in done.failures[:1]:
+                remark(f"{done.cell.name}: {len(done.failures)} questions failed, the first because: {reason}")
             before = f", {done.before} of them earlier" if done.before else ""
             trained = "".join(f"; {what}: {count:,}" for what, count in done.trained_on.items())
             say(f"{done.cell.name}: {done.items:,} asked{before}{trained}")
     say(f"{grid.folder}: {len(grid.cells)} cells; vericite table {grid.folder}")
-    report(problems)
+    if failed:
+        remark("repeat the command to ask the failed questions again")
+    report(problems, ExitCode.NOT_RUN if failed else ExitCode.OK)
 
 
 def _values(given: list[str] | None) -> dict[str, str]:

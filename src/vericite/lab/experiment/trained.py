@@ -44,7 +44,7 @@ from vericite.lab.train.examples import (
     read_examples,
     source_of,
 )
-from vericite.lab.train.written import SOURCE_LENGTHS, Cited, asked_of, first_paragraph, gold_of, prompt_text
+from vericite.lab.train.written import SOURCE_LENGTHS, Cited, asked_of, gold_of, prompt_text
 from vericite.pipeline.check import check_many
 from vericite.records import (
     Answer,
@@ -222,11 +222,12 @@ class TrainedCell:
 
 @dataclass
 class CellDone:
-    """What was done for a cell."""
+    """What was done for a cell; ``failures`` are the reasons why a language model gave no answer."""
 
     cell: TrainedCell
     items: int
     before: int
+    failures: list[str] = field(default_factory=list[str])
     trained_on: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -387,6 +388,8 @@ class TrainedGrid:
         for file in domain.test:
             if _is_examples(file):
                 found |= set[str]().union(*map(_texts, self._examples((file,))))
+            else:
+                found |= {as_compared(entry.question.text) for entry in self._entries(file) if entry.question}
         return found
 
     def _test_labels(self, domain: Domain) -> list[CitedAnswer]:
@@ -554,14 +557,19 @@ class TrainedGrid:
         left = [cited for cited, _ in asked if cited.id not in known]
         done = CellDone(cell, len(asked), len(asked) - len(left))
         if left and cell.row.llm is not None:
-            lines.append(_asked_of_model(cell.row.llm, left, self.experiment.new_tokens))
+            for answer in _asked_of_model(cell.row.llm, left, self.experiment.new_tokens):
+                if isinstance(answer, str):
+                    done.failures.append(answer)
+                else:
+                    lines.append([answer])
         elif left:
             from vericite.lab.train.inline import ADAPTER, answer_with
 
             model, done.trained_on = self._model(cell, self._train_inline)
             config, tokens = self._lora(), self.experiment.new_tokens
             answer_with(self.experiment.base, model / ADAPTER, left, config, tokens, folder / ANSWERS)
-        self._score(folder)
+        if lines.path.exists():
+            self._score(folder)
         return done
 
     def _score(self, folder: Path) -> None:
@@ -625,19 +633,22 @@ def _with_claims(gold: Gold, article: Answer) -> Gold:
     return gold.model_copy(update={"nuggets": nuggets})
 
 
-def _asked_of_model(name: str, asked: Sequence[Cited], new_tokens: int) -> Iterator[AnswerToCheck]:
-    """Ask a language model the questions with the prompt of the in-line models, without examples."""
+def _asked_of_model(name: str, asked: Sequence[Cited], new_tokens: int) -> Iterator[AnswerToCheck | str]:
+    """Ask a language model the questions with the prompt of the in-line models; yield answers, or why there is none."""
     from vericite.llm import LLM, CallFailure, ChatRequest
     from vericite.llm.chat import Message
     from vericite.text.citations import parse_answer
 
     with closing(LLM(name)) as llm:
 
-        async def one(cited: Cited) -> str:
+        async def one(cited: Cited) -> str | CallFailure:
             prompt = prompt_text(cited, SOURCE_LENGTHS[0])
             reply = await llm.complete(ChatRequest((Message("user", prompt),), max_tokens=new_tokens))
-            return "" if isinstance(reply, CallFailure) else first_paragraph(reply.text)
+            return reply if isinstance(reply, CallFailure) else reply.text.strip()
 
         for cited, text in zip(asked, llm.each(asked, one), strict=True):
-            documents = [source.document for source in cited.sources]
-            yield AnswerToCheck.of(parse_answer(cited.id, text or "-", documents, cited.question))
+            if isinstance(text, CallFailure):
+                yield text.reason
+            else:
+                documents = [source.document for source in cited.sources]
+                yield AnswerToCheck.of(parse_answer(cited.id, text or "-", documents, cited.question))
