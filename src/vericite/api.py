@@ -19,7 +19,7 @@ from vericite.records import Answer, CheckedAnswer, Document, Question, Run
 from vericite.retrieve.function import FunctionRetriever, RetrieverFunction, is_retriever
 from vericite.retrieve.retriever import Retriever
 from vericite.verify.judges.function import AnyJudge, as_judge
-from vericite.verify.protocol import DEFAULT, Protocol
+from vericite.verify.protocol import Protocol
 
 if TYPE_CHECKING:
     from vericite.attribution.attributor import Attribution
@@ -328,7 +328,7 @@ def report(
     *,
     gold: str | Path | None = None,
     title: str = "Cited answers",
-    protocol: Protocol | str = DEFAULT,
+    protocol: Protocol | str | None = None,
     judge: AnyJudge | None = None,
 ) -> str:
     """Make one self-contained HTML page of answers, verdicts and sources. Answers without verdicts are checked first.
@@ -338,11 +338,11 @@ def report(
         out: File for the page. Default: the page is only returned.
         gold: A file of gold answers.
         title: The page's heading.
-        protocol: A protocol or its name, for answers without verdicts.
+        protocol: A protocol or its name, for answers without verdicts. Default: the default protocol.
         judge: A judge or its name, for answers without verdicts.
 
     Raises:
-        InputError: A file cannot be read or written.
+        InputError: A file cannot be read or written, or one system would have verdicts of two protocols.
     """
     from vericite.reporting.data import make_report, with_verdicts
     from vericite.reporting.page import make_page, write_page

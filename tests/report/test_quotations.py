@@ -41,7 +41,10 @@ def asked(protocol: str = "default") -> Run:
 
 def paged(run: Run, folder: Path) -> str:
     vericite.write_answers(run, folder / "a.html")
-    return (folder / "a.html").read_text(encoding="utf-8")
+    page = (folder / "a.html").read_text(encoding="utf-8")
+    # Verdicts that are there are shown, whichever protocol made them.
+    assert vericite.report([run], title=QUESTION) == page
+    return page
 
 
 @pytest.fixture(scope="module")
