@@ -20,7 +20,7 @@ from vericite.llm import LLM
 from vericite.models.embedder import Embedder
 from vericite.pipeline.build import generator_of
 from vericite.pipeline.plan import AnswerPlan
-from vericite.records import Answer, Document, Evidence, Question
+from vericite.records import Answer, Document, Evidence, Question, SourceStance
 from vericite.text.citations import parse_answer
 
 QUESTION = Question(id="q", text="Does zelotrine prevent migraine?")
@@ -67,6 +67,19 @@ def test_a_small_model_reads_only_what_is_quoted(server: ScriptedServer, llm: Ca
     assert [claim.citations[0].document for claim in answer.claims] == ["d1"]
     assert answer.trimmed == () and [document.text for document in answer.documents] == list(TEXTS)
     assert "guided by quoting" in (answer.generator or "")
+
+
+def test_which_sources_say_yes_and_no_is_told_even_if_the_model_misses_it(server: ScriptedServer, llm):
+    class Undecided(Quoting):
+        def generate(self, question: Question, found: Sequence[Evidence]) -> Answer:
+            stance = SourceStance(yes=("d1",), no=("d2",), probability=0.3)
+            told = {"stance": stance, "sufficiency": 0.9, "exact": (("no",),)}
+            return super().generate(question, found).model_copy(update=told)
+
+    server.default = reply("Yes, it halved the migraine days [1].")
+    answer = guided(llm(), Undecided(QUOTED.text)).generate(QUESTION, evidence(*TEXTS))
+    assert answer.stance is not None and (answer.stance.yes, answer.stance.no) == (("d1",), ("d2",))
+    assert (answer.exact, answer.sufficiency, answer.selected) == ((("no",),), 0.9, ())
 
 
 def test_whether_the_sources_answer_is_decided_before_the_model_is_asked(server: ScriptedServer, llm):

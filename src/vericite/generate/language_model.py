@@ -61,6 +61,7 @@ class GenerationTask:
         seen: The part of the evidence that the model is shown.
         asked: The request, or the answer that needs none.
         evidence: The retrieved evidence, for building a shorter request.
+        quoted: The guide's answer, if there is a guide.
     """
 
     question: Question
@@ -68,6 +69,7 @@ class GenerationTask:
     seen: TruncatedEvidence
     asked: ChatRequest | Answer
     evidence: Sequence[Evidence] = ()
+    quoted: Answer | None = None
 
 
 class AskingGenerator(ABC):
@@ -195,8 +197,8 @@ class AskingGenerator(ABC):
         if budget is not None:
             room = budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
         read = evidence if self._excerpts is None else self._excerpts.of(question.text, evidence)
-        if self._guide is not None:
-            quoted = self._guide.generate(question, evidence)
+        quoted = None if self._guide is None else self._guide.generate(question, evidence)
+        if quoted is not None:
             if quoted.insufficient:
                 return GenerationTask(question, documents, TruncatedEvidence(()), quoted)
             read = quoted_evidence(evidence, quoted)
@@ -217,7 +219,7 @@ class AskingGenerator(ABC):
             seed=self.seed,
             grammar=self._grammar(question, seen),
         )
-        return GenerationTask(question, documents, seen, request, evidence)
+        return GenerationTask(question, documents, seen, request, evidence, quoted)
 
     def _verbatim_task(
         self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]
@@ -265,6 +267,10 @@ class AskingGenerator(ABC):
         if isinstance(made, CallFailure):
             made = Generation(failed(task.question, task.documents, self._why(made)), made)
         # Every reply is paid for, including one that was asked for again.
+        if task.quoted is not None and made.answer.failed is None:
+            # A small model reads one source well, and may miss that another says the opposite.
+            fields |= {"stance": task.quoted.stance, "sufficiency": task.quoted.sufficiency}
+            fields["exact"] = made.answer.exact or task.quoted.exact
         fields["spent"] = _spent_on(replies, self.llm.settings.price)
         fields["notes"] = made.notes
         return replace(made, answer=made.answer.model_copy(update=fields))
