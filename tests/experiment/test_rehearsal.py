@@ -41,7 +41,7 @@ def needs_torch(file: Path) -> bool:
     return any(name.startswith("hf:") or name in ("bge", "medcpt", "rrf-2", "rrf-4") for name in names)
 
 
-FAST = ("full-text", "vericite-table3-offline", "reason-verify-table2-offline")
+FAST = ("full-text",)
 EVERY = [
     pytest.param(
         file,
