@@ -176,12 +176,12 @@ def figures_in(found: dict[str, list[dict]]) -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_make_every_table_of_a_set_as_large_as_medaesqa(run_cli, tmp_path: Path, model, monkeypatch):
-    # 60 questions with the answers of 30 systems, of which a third is for training.
+def test_the_commands_make_every_table_of_thirty_systems(run_cli, tmp_path: Path, model, monkeypatch):
+    # 18 questions with the answers of 30 systems, as in MedAESQA; a third is for training.
     drawn = Random(0)
     words = [f"{a}{b}" for a in ("met", "sta", "cor", "lis", "val") for b in ("formin", "tin", "tisol", "inopril")]
     questions, documents, nuggets, ranked = [], {}, {}, []
-    for number in range(60):
+    for number in range(18):
         drug, id = f"{drawn.choice(words)} {number}", f"q{number}"
         facts = [f"The drug {drug} lowers {what} in trial {at}." for at, what in enumerate(("pain", "fever", "risk"))]
         for at, fact in enumerate(facts):

@@ -31,6 +31,7 @@ from vericite.lab.assess.tables import (
     compared_sentences,
     label_sentences,
     sentence_rankings,
+    sentence_table,
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
@@ -158,6 +159,13 @@ def test_agreement_with_human_labels_agrees_with_scikit_learn(pairs):
         assert rows[name].value == pytest.approx(value)
     failed = sum(label is None for _, label in pairs)
     assert remarks == ([f"{failed} of {len(pairs)} sentences without a label: silence"] if failed else [])
+
+
+def test_sentences_without_a_label_are_left_out_or_count_as_in_medaesqa():
+    labels = {("q", "a"): ["required", None, None, "unnecessary"]}
+    for whole, share in ((False, 0.5), (True, 0.25)):
+        rows = {row.row: row for row in sentence_table(labels, Bootstrap(draws=100), whole=whole)}
+        assert rows["completeness"].estimate.value == share
 
 
 def test_rankings_by_model_and_human_labels_are_correlated():

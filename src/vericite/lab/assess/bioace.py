@@ -185,10 +185,12 @@ def _sentence_rows(
         for answer in answers
         if answer.item.labels is not None and answer.item.labels.sentences is not None
     }
-    rows = sentence_table(by_people, chosen.bootstrap)
+    rows = sentence_table(by_people, chosen.bootstrap, whole=chosen.unlabelled)
     by_model = label_sentences(answers, chosen.labeller, remarks)
     rows += compared_sentences(by_model, by_people, chosen.bootstrap)
-    return rows, sentence_rankings(by_model, by_people, chosen.bootstrap) if chosen.wants("A2") else []
+    if not chosen.wants("A2"):
+        return rows, []
+    return rows, sentence_rankings(by_model, by_people, chosen.bootstrap, chosen.unlabelled)
 
 
 def _correctness_rows(

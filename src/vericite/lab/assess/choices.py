@@ -89,6 +89,11 @@ class AssessSettings(Draws):
     completeness_prompt: str | None = Field(
         default=None, description="File (.toml) with a prompt for labelling sentences, instead of the bundled one."
     )
+    unlabelled: bool = Field(
+        default=False,
+        description="Whether sentences without a human label count in the denominators of shares, as in MedAESQA's own "
+        "evaluation.",
+    )
     judge: tuple[str, ...] = Field(
         default=(),
         description="Judges of citations: names (`vericite judges`), adapters from `bioace train-correctness`, or "
@@ -178,6 +183,7 @@ class Choices:
         retrieved: The documents found for each question, best first.
         library: The texts of documents.
         tables: The tables to compute. Default: all.
+        unlabelled: Whether sentences without a human label count in the denominators of shares.
     """
 
     way: Way = "greedy"
@@ -197,6 +203,7 @@ class Choices:
     retrieved: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     library: Library = field(default_factory=Library)
     tables: frozenset[TableName] = frozenset()
+    unlabelled: bool = False
 
     def wants(self, *tables: TableName) -> bool:
         """Whether one of these tables is to be computed."""
@@ -267,6 +274,7 @@ def choose(settings: AssessSettings, llm: str | None, others: OtherFiles, embedd
         others.retrieved,
         Library(others.documents),
         frozenset(settings.tables),
+        settings.unlabelled,
     )
 
 

@@ -49,22 +49,29 @@ SentenceLabels = Mapping[tuple[str, str], Sequence[SentenceLabel | None]]
 """The labels of an answer's sentences, by question and system."""
 
 
-def _shares(labels: SentenceLabels) -> dict[str, dict[str, list[float]]]:
-    """Return by figure and system the shares of sentences in each answer with labels."""
+def _shares(labels: SentenceLabels, whole: bool = False) -> dict[str, dict[str, list[float]]]:
+    """Return by figure and system the shares of sentences in each answer with labels.
+
+    Sentences without a label are left out, or with ``whole`` count in the denominator.
+    """
     found: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in _SENTENCES}
     for (_, system), listed in labels.items():
         given = [label for label in listed if label is not None]
         for name, counted in _SENTENCES.items():
             if given:
-                found[name][system].append(sum(label in counted for label in given) / len(given))
+                found[name][system].append(sum(label in counted for label in given) / len(listed if whole else given))
     return found
 
 
 def sentence_table(
-    labels: SentenceLabels, bootstrap: Bootstrap, table: str = "sentences (completeness)", needs: str | None = None
+    labels: SentenceLabels,
+    bootstrap: Bootstrap,
+    table: str = "sentences (completeness)",
+    needs: str | None = None,
+    whole: bool = False,
 ) -> list[FigureRow]:
     """Return for each system the mean over answers of each share of sentences."""
-    shares = _shares(labels)
+    shares = _shares(labels, whole)
     if not any(shares.values()):
         needs = needs or '"sentences" labels of the answers (labels.jsonl, medaesqa:FILE)'
         return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
@@ -151,14 +158,17 @@ def _weighted(sums: Floats) -> list[Floats]:
         return [(share * weights).sum(axis=-1) for share in shares]
 
 
-def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
+def sentence_rankings(
+    by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap, whole: bool = False
+) -> list[FigureRow]:
     """Correlate the rankings of systems by a model's and by human labels, for each share."""
     table = "rankings by sentences (A2)"
     if not by_model or not by_people:
         needs = "--set completeness=llm and sentence labels of at least three systems"
         return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
     automatic, human = (
-        {name: _means(shares) for name, shares in _shares(labels).items()} for labels in (by_model, by_people)
+        {name: _means(shares) for name, shares in _shares(labels, whole and labels is by_people).items()}
+        for labels in (by_model, by_people)
     )
     return [row for name in _SENTENCES for row in ranked(table, name, automatic[name], human[name], bootstrap)]
 
