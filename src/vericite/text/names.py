@@ -56,7 +56,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Named:
+class Naming:
     """A name in a text.
 
     Attributes:
@@ -126,10 +126,10 @@ def _singular(word: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def names_in(text: str) -> tuple[Named, ...]:
+def names_in(text: str) -> tuple[Naming, ...]:
     """Return the names in a text, in order; of overlapping ones the longest."""
     table = _table()
-    found: list[Named] = []
+    found: list[Naming] = []
     tokens = list(_TOKEN.finditer(text))
     keys = [_singular(spelt(token[0])) for token in tokens]
     place = 0
@@ -144,7 +144,7 @@ def names_in(text: str) -> tuple[Named, ...]:
                 classes = [*classes, *(thing for end, thing in table.endings if _has_ending(key[0], end))]
             like = length == 1 and _LIKE.fullmatch(key[0]) is not None and key[0] not in _NOT_LIKE
             if things or classes or like:
-                found.append(Named(said, tuple(things), tuple(dict.fromkeys(classes))))
+                found.append(Naming(said, tuple(things), tuple(dict.fromkeys(classes))))
                 place += length
                 break
         else:
@@ -165,7 +165,7 @@ def _is_written(said: str, thing: Thing) -> bool:
     )  # fmt: skip
 
 
-def is_mentioned(named: Named, others: Sequence[Named]) -> bool:
+def is_mentioned(named: Naming, others: Sequence[Naming]) -> bool:
     """Whether one of the names of a text means the same, is a member of the class asked for, or the class of the drug.
 
     Args:
