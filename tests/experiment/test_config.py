@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.lab.experiment.config import Experiment, QuestionsPlan
+from vericite.generate.printed import ANSWER_PROMPTS, our_wording
+from vericite.generate.rationale import rationale_prompt
+from vericite.lab.experiment.config import Experiment, QuestionsPlan, experiment_content
 from vericite.records import Question
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML")
@@ -127,3 +129,29 @@ def test_questions_are_chosen_by_type_and_gold():
     assert {it.type for it in chosen} == {"list", "factoid"} and all(it.gold_documents for it in chosen)
     with pytest.raises(InputError, match="expected 99 questions of type list or factoid in f; found 4 of 12"):
         plan.model_copy(update={"sample": 99}).chosen(asked(12))
+
+
+READY = sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml"))
+# A paper prints no prompt for these.
+OURS_ALONE = {"default", "vanilla", "closed-book-bioasq", "closed-book-pubmedqa"}
+
+
+@pytest.mark.parametrize("file", READY, ids=lambda file: file.stem)
+def test_a_folder_of_printed_prompts_replaces_every_prompt_that_stands_for_one(file: Path, tmp_path: Path):
+    if "prompts" not in experiment_content(file).get("values", {}):
+        pytest.skip("its prompts are not a paper's")
+    for name in ANSWER_PROMPTS.values():
+        written(tmp_path, "", f"{name}.toml")
+    plain, given = (Experiment.load(file, values) for values in ({}, {"prompts": str(tmp_path)}))
+    for before, after in zip(plain.expanded(), given.expanded(), strict=True):
+        name = before.plan.answer.prompt
+        expected = name if name in OURS_ALONE else str(tmp_path / f"{ANSWER_PROMPTS[name]}.toml")
+        assert after.plan.answer.prompt == expected
+        assert (name in plain.our_wording) == (name not in OURS_ALONE)
+    assert not given.our_wording
+
+
+@pytest.mark.parametrize("maybe", [False, True])
+def test_the_signature_of_a_rationale_tells_that_the_wording_is_ours(maybe: bool):
+    signature = f"rationale.v1:{rationale_prompt(maybe).signature}"
+    assert our_wording(signature) == ("steps-maybe" if maybe else "steps")

@@ -24,6 +24,7 @@ from entrez_server import EntrezServer, serve
 from printed import PAPERS, needs_papers, printed
 from rehearsal import ASKED, KEYS, NOT_SENT, Hosts, host_of
 
+from vericite.generate.printed import ANSWER_PROMPTS
 from vericite.lab.experiment.config import Experiment
 from vericite.lab.experiment.grid import CELLS
 from vericite.pipeline.runs import RUNS
@@ -289,7 +290,7 @@ def test_a_ready_experiment_sends_the_printed_prompts(
         return
     assert done.code == 0 and "our wording" not in done.err, done.out + done.err
     sent = [arrival.body["messages"] for arrival in hosts.arrivals]
-    rules = {name: printed(name).split("\n\n[Two few-shot")[0] for name in wanted}
+    rules = {name: printed(ANSWER_PROMPTS[name]).split("\n\n[Two few-shot")[0] for name in wanted}
     assert {name for name, text in rules.items() if any(turns[0]["content"] == text for turns in sent)} == set(wanted)
     table = run_cli("table", str(tmp_path / "runs"), "--set", "draws=100")
     assert table.code == 0 and "our wording" not in table.out and "failed" not in table.out

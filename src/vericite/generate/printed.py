@@ -135,14 +135,22 @@ def find_printed(text: str, path: Path) -> tuple[str, dict[str, str]]:
     )
 
 
-ANSWER_PROMPTS = ("vericite", "reason-verify-bioasq", "reason-verify-pubmedqa")
-"""Prompts for answers that a paper prints, by the names of ours."""
+ANSWER_PROMPTS = {
+    "vericite": "vericite",
+    "reason-verify-bioasq": "reason-verify-bioasq",
+    "reason-verify-pubmedqa": "reason-verify-pubmedqa",
+    "steps": "reason-verify-bioasq",
+    "steps-maybe": "reason-verify-pubmedqa",
+}
+"""Our prompts for answers, with the printed prompt of a paper that each stands for."""
 
 HOW_TO_PRINT = "the paper's: vericite prompts from PAPER --to FOLDER"
 
 
 def our_wording(signature: str) -> str | None:
     """Return the name of our prompt behind an answer's signature, if a paper prints that prompt in its own words."""
+    if of_steps := re.match(r"rationale\.v\d+:rationale(-maybe)?\.v\d+@", signature):
+        return f"steps{of_steps[1] or ''}"
     name = re.match(r"([\w-]+)\.v\d+@", signature)
     return name[1] if name and name[1] in ANSWER_PROMPTS else None
 

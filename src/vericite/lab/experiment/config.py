@@ -89,7 +89,7 @@ class Experiment(Record):
         cells: Extra cells.
         without: Combinations of values to leave out.
         values: Default values of the variables ``$name`` in strings; ``--set`` overrides them.
-        prompts: Folder of printed prompts, which replace ours of the same name; empty: ours.
+        prompts: Folder of printed prompts, which replace those of ours that stand for them; empty: ours.
     """
 
     name: str = Field(min_length=1)
@@ -162,7 +162,7 @@ class Experiment(Record):
         if not self.prompts:
             return list(cells)
         used = {cell.plan.answer.prompt for cell in cells}
-        wanted = {name: Path(self.prompts) / f"{name}.toml" for name in ANSWER_PROMPTS if name in used}
+        wanted = {ours: Path(self.prompts) / f"{its}.toml" for ours, its in ANSWER_PROMPTS.items() if ours in used}
         files = {name: file for name, file in wanted.items() if file.is_file()}
         if wanted and not files:
             names = " or ".join(file.name for file in wanted.values())
