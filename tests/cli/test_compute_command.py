@@ -53,7 +53,7 @@ def test_citations_are_scored_against_the_claims_that_sentences_state(run_cli, t
     folder = tmp_path / "run"
     folder.mkdir()
     documents = [{"id": "a", "text": "Zinc shortens colds."}, {"id": "b", "text": "Iron cures anaemia."}]
-    said = {"q": "Zinc shortens colds [1][2]. Iron cures anaemia [1].", "r": "-"}
+    said = {"q": "Zinc shortens colds [1][2]. Iron cures anaemia [1]. Tea is warm.", "r": "-"}
     answers = [{"id": id, "answer": text, "documents": documents} for id, text in said.items()]
     (folder / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in answers))
     claims = [
@@ -64,18 +64,21 @@ def test_citations_are_scored_against_the_claims_that_sentences_state(run_cli, t
     gold.write_text("".join(f"{json.dumps({'id': id, 'nuggets': claims})}\n" for id in said))
     named = (str(folder), "--gold", str(gold))
     scored = ("score", *named, "-m", "AlignedCitationF1", "-m", "StatedClaimRecall", "--json", "--set", "draws=100")
+    without = ("score", *named, "-m", "AlignedCitationF1(empty='ignored')", "--json", "--set", "draws=100")
     assert "run `vericite compute` first" in run_cli(*scored).err
     printed = run_cli("compute", "aligned-citations", *named, "--with", "lexical")
     assert printed.code == 0, printed.err
-    # The first sentence is right, because nobody knows about its second source; the second one is wrong. An answer
-    # without words states nothing, and has no sentence that could rightly cite nothing.
+    # The first sentence is right, because nobody knows about its second source; the second one is wrong. The third one
+    # rightly cites nothing. An answer without words states nothing, and has no sentence that could rightly cite nothing.
     line = json.loads((folder / "scores-aligned-citations.jsonl").read_text().splitlines()[0])
-    assert line["scores"] == {"aligned_f1": 1.0, "aligned_sentences": 2.0, "claims_stated": 2.0, "claims": 2.0}
-    assert [figure["value"] for figure in json.loads(run_cli(*scored).out)] == [0.5, 0.5]
+    counts = {"aligned_f1": 2.0, "aligned_sentences": 3.0, "aligned_empty": 1.0}
+    assert line["scores"] == counts | {"claims_stated": 2.0, "claims": 2.0}
+    assert [figure["value"] for figure in json.loads(run_cli(*scored).out)] == [pytest.approx(2 / 3), 0.5]
+    assert [figure["value"] for figure in json.loads(run_cli(*without).out)] == [0.5]
     gold.write_text(gold.read_text().replace('"documents": ["b"]', '"documents": ["a"]'))
     assert "0 of them earlier" not in run_cli("compute", "aligned-citations", *named, "--with", "lexical").out
     assert (
-        json.loads((folder / "scores-aligned-citations.jsonl").read_text().splitlines()[0])["scores"]["aligned_f1"] == 2
+        json.loads((folder / "scores-aligned-citations.jsonl").read_text().splitlines()[0])["scores"]["aligned_f1"] == 3
     )
 
 

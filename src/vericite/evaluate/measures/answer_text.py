@@ -327,16 +327,27 @@ class StoredShare(Measure):
         return None if count is None or of is None or not isfinite(count + of) else (float(count), float(of))
 
 
+@dataclass(frozen=True, repr=False)
 class AlignedCitationF1(StoredShare):
     """F1 of the citations of an answer's sentences against those of the gold claims that they state.
 
     Citation F1 of in-line answers in MultiAttr (Patel et al. 2024, figure 3), the mean over sentences. Computed
     beforehand by ``vericite compute aligned-citations``: a judge assigns each claim (a nugget with ``documents``) to
-    the sentence that entails it. A sentence that states no claim should cite nothing.
+    the sentence that entails it. A sentence that states no claim should cite nothing: it then scores 1, or is left out
+    with ``empty='ignored'``.
     """
 
     name = "AlignedCitationF1"
     numerator, denominator = "aligned_f1", "aligned_sentences"
+
+    empty: Literal["right", "ignored"] = "right"
+
+    def parts(self, item: Item) -> Parts | None:
+        """Return the stored sums, without the sentences to leave out."""
+        found, empty = super().parts(item), item.scores.get("aligned_empty")
+        if found is None or self.empty == "right":
+            return found
+        return None if empty is None else (found[0] - empty, found[1] - empty)
 
 
 class StatedClaimRecall(StoredShare):

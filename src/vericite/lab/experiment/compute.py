@@ -243,7 +243,7 @@ class AlignedCitations(_Judged):
     """
 
     kind = "scores-aligned-citations"
-    names = ("aligned_f1", "aligned_sentences", "claims_stated", "claims")
+    names = ("aligned_f1", "aligned_sentences", "claims_stated", "claims", "aligned_empty")
 
     def compared(self, item: Item) -> ComparedTexts | None:
         """Return the answer and the claims whose documents are known."""
@@ -258,7 +258,10 @@ class AlignedCitations(_Judged):
         return AlignedTexts(item.id, item.answer.text, tuple(claim.text for claim in claims), item.answer, claims)
 
     def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
-        """Return for each answer the sums of F1 and of its sentences, and the numbers of claims stated and of all."""
+        """Return for each answer the sums of F1 and of its sentences, and the numbers of claims stated and of all.
+
+        The last number is that of the sentences that rightly cite nothing.
+        """
         texts = [one for one in asked if isinstance(one, AlignedTexts)]
         found = aligned([(_spoken(one.given), one.claims) for one in texts], self._judge)
         return [self._figures(_spoken(one.given), known) for one, known in zip(texts, found, strict=True)]
@@ -268,7 +271,8 @@ class AlignedCitations(_Judged):
             return ComputedFigures({}, self.names)
         item = Item(answer.id, answer=known.without_unknown(answer), gold=known.gold)
         f1, sentences = CitationF1().parts(item) or (0.0, 0.0)
-        values = (f1, sentences, float(known.stated), float(known.claims))
+        _, counted = CitationF1(empty="ignored").parts(item) or (0.0, 0.0)
+        values = (f1, sentences, float(known.stated), float(known.claims), sentences - counted)
         return ComputedFigures(dict(zip(self.names, values, strict=True)))
 
 
