@@ -69,7 +69,7 @@ def test_citations_are_scored_against_the_claims_that_sentences_state(run_cli, t
     printed = run_cli("compute", "aligned-citations", *named, "--with", "lexical")
     assert printed.code == 0, printed.err
     # The first sentence is right, because nobody knows about its second source; the second one is wrong. The third one
-    # rightly cites nothing. An answer without words states nothing, and has no sentence that could rightly cite nothing.
+    # rightly cites nothing. An answer without words states nothing, and has no sentence that could cite nothing.
     line = json.loads((folder / "scores-aligned-citations.jsonl").read_text().splitlines()[0])
     counts = {"aligned_f1": 2.0, "aligned_sentences": 3.0, "aligned_empty": 1.0}
     assert line["scores"] == counts | {"claims_stated": 2.0, "claims": 2.0}

@@ -90,6 +90,19 @@ def test_long_answers_keep_what_their_sources_say(tmp_path: Path, server: Script
     assert "left out: 1: it cites nothing" in printed.out
 
 
+def test_long_answers_can_be_kept_as_the_model_wrote_them(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
+):
+    server.default = long_answer
+    path = hotpot(tmp_path / "hotpot.json")
+    assert make(f"hotpotqa:{path}", "--set", "checked=false").code == 0
+    found = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert [cited(example) for example in found] == [{"Levodopa"}, {"Levodopa", "Carbidopa"}, {"Levodopa"}, set()]
+    assert not any(example.unknown for example in found)
+    again = make(f"hotpotqa:{path}")
+    assert again.code == 2 and "checked" in again.err  # what is checked is another run
+
+
 def test_the_model_is_told_the_number_of_its_sources_and_shown_three_examples(
     tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
 ):

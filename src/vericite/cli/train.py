@@ -264,7 +264,7 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
     prompts = Prompts.read(long, positive, negative, chosen.examples)
     llm = None if asked.llm is None else LLM(asked.llm, settings)
     judge = load_judge(chosen.judge, settings)
-    maker = Maker(llm, judge, prompts, chosen.seed, source.name, chosen.shown)
+    maker = Maker(llm, judge, prompts, chosen.seed, source.name, chosen.shown, chosen.checked)
     settings_kept = {
         "data": source.name,
         "licence": source.set.licence,
@@ -273,6 +273,7 @@ def write_examples(asked: Asked, out: Path) -> tuple[MadeCounts, Sequence[Record
         "prompts": prompts.signatures,
         "seed": chosen.seed,
         "shown": chosen.shown,
+        "checked": chosen.checked,
     }
     try:
         with ProgressLine("making", "records", len(items)).running() as progress:

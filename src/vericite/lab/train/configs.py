@@ -257,6 +257,11 @@ class MadeDataSettings(SettingGroup):
         description="Sources that the model sees for long: those that the short answer rests on, as in MultiAttr, or "
         "five.",
     )
+    checked: bool = Field(
+        default=True,
+        description="Whether the judge checks the sentences of long. With false, what the model wrote is kept, as in "
+        "MultiAttr: sentences without citations, too.",
+    )
     positive_prompt: str | None = Field(default=None, description="The same for a source in other words.")
     negative_prompt: str | None = Field(default=None, description="The same for sources on the same topic.")
     most: int | None = Field(default=None, ge=1, description="Maximum number of records to use.")
