@@ -153,6 +153,24 @@ def test_articles_are_shown_their_nearest_sources(tmp_path: Path):
     assert [nugget.documents for nugget in asked[0][1].nuggets or ()] == [(name,) for name in MINERALS[:3]]
 
 
+def test_snippets_are_ranked_and_those_of_one_source_are_shown_as_one(tmp_path: Path):
+    texts = ("Zinc tax rose.", "Iron roads.", "Tea.", "The zinc tax of zinc.", "-")
+    evidence = list(zip("abaac", texts, strict=True))
+    snippets = [{"source": source, "text": text, "support": "relevant"} for source, text in evidence]
+    claim = {"text": "The zinc tax rose on iron.", "evidence": snippets}
+    (tmp_path / "p.json").write_text(json.dumps([{"id": "x", "question": "Zinc tax?", "claims": [claim]}]))
+    text = TEXT.replace("test: [$test], most: 9", "test: ['politicite:$test'], k: [3, 2]")
+    grid = grid_of(tmp_path, text, test=str(tmp_path / "p.json"))
+    domain = grid.experiment.domains["VJ"]
+    shown = grid._test_labels(domain)[0].answer.documents
+    assert [(one.id, [section.text for section in one.sections]) for one in shown] == [
+        ("a", ["Zinc tax rose.", "The zinc tax of zinc."]),
+        ("b", ["Iron roads."]),
+    ]
+    ((cited, _),) = grid._test_answers(domain)
+    assert [source.text for source in cited.sources] == ["Zinc tax rose.\nThe zinc tax of zinc."]
+
+
 def test_table_6_over_a_service_needs_no_torch(
     run_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

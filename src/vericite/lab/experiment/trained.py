@@ -110,7 +110,8 @@ class Domain(Record):
         train: Training data; empty: that of the domain ``like``.
         test: Test data: examples, ``vj:FILE``, ``msmarco:FILE``, ``politicite:FILE`` or ``alce:FILE``.
         most: Maximum number of training examples, drawn by the seed.
-        k: Maximum number of sources of post-generation and of in-line models, from articles (BM25) and ALCE.
+        k: Maximum number of snippets (of articles, by BM25) or of sources (ALCE) for post-generation and for in-line
+            models. Snippets of one source are shown as one.
         like: The domain whose training data are used.
     """
 
@@ -404,10 +405,10 @@ class TrainedGrid:
                 answer, gold = entry.answer, entry.gold
                 if answer is None or gold is None:
                     continue
-                index = BM25(document.titled_text for document in answer.documents)
+                evidence = _Evidence(answer.documents)
                 for number, claim in enumerate(answer.claims):
                     id = f"{answer.id}-{number}"
-                    shown = _nearest(index, answer.documents, claim.text, domain.k[0])
+                    shown = evidence.nearest(claim.text, domain.k[0])
                     wanted = GoldSentence(sentence=0, documents=_wanted(gold).get(number, ()))
                     alone = one_claim(id, claim.text, shown, answer.question)
                     found.append(CitedAnswer(id=id, answer=alone, gold=Gold(id=id, citations=(wanted,))))
@@ -429,8 +430,7 @@ class TrainedGrid:
                     continue
                 documents = entry.documents or (entry.answer.documents if entry.answer else ())
                 if entry.answer is not None and entry.gold.citations is not None:
-                    index = BM25(document.titled_text for document in documents)
-                    documents = _nearest(index, documents, entry.question.text, domain.k[1])
+                    documents = _Evidence(documents).nearest(entry.question.text, domain.k[1])
                     gold = _with_claims(entry.gold, entry.answer)
                 else:
                     gold = entry.gold
@@ -610,9 +610,29 @@ def _is_examples(file: str) -> bool:
     return not is_named(file) or file.partition(":")[0] in ("vj", "msmarco")
 
 
-def _nearest(index: BM25, documents: Sequence[Document], text: str, k: int) -> tuple[Document, ...]:
-    order: list[int] = (-index.scores(text)).argsort(kind="stable")[:k].tolist()
-    return tuple(documents[place] for place in order)
+class _Evidence:
+    """The snippets of an article's sources: each section of a document is one."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._snippets = [
+            document.model_copy(update={"sections": (section,)})
+            for document in documents
+            for section in document.sections
+        ]
+        self._index = BM25(snippet.titled_text for snippet in self._snippets)
+
+    def nearest(self, text: str, k: int) -> tuple[Document, ...]:
+        """Return the sources of the ``k`` nearest snippets, with these snippets only; the nearest source is first."""
+        order: list[int] = (-self._index.scores(text)).argsort(kind="stable")[:k].tolist()
+        found: dict[str, list[int]] = {}
+        for place in order:
+            found.setdefault(self._snippets[place].id, []).append(place)
+        return tuple(
+            self._snippets[places[0]].model_copy(
+                update={"sections": tuple(self._snippets[place].sections[0] for place in sorted(places))}
+            )
+            for places in found.values()
+        )
 
 
 def _wanted(gold: Gold) -> dict[int, tuple[str, ...]]:
