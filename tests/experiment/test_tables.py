@@ -173,12 +173,29 @@ def test_a_failed_call_is_no_wrong_answer(folder: Path, compared: Layout):
     first, *rest = one.system.items
     failed = replace(first, answer=None, checked=None, failed="the service was not reached")
     cells = [RunCell(one.at, System(one.system.name, (failed, *rest))), *others]
-    columns = (Column(name="answered", measure="AnsweredRate"), Column(name="Rec.", measure="Recall@10000"))
+    measures = {"answered": "AnsweredRate", "Rec.": "Recall@10000", "shown": "ShownRecall@10000"}
+    columns = tuple(Column(name=name, measure=measure) for name, measure in measures.items())
     table = make_table(cells, compared.model_copy(update={"columns": columns, "missing": "zero"}))
-    answered, recall = (figure.estimate for figure in table.rows[0].figures if figure is not None)
+    answered, recall, shown = (figure.estimate for figure in table.rows[0].figures if figure is not None)
     assert answered is not None and (answered.value, answered.n) == (1.0, 2)
     assert recall is not None and recall.n == 3
+    assert shown is not None and shown.n == 2
+    assert [row.questions for row in table.rows] == [2, 3]
     assert table.warnings == (f"{one.system.name}: 1 of 3 questions failed; figures of answers leave them out",)
+
+
+def test_only_a_pure_oracle_keeps_questions_for_which_nothing_was_found(folder: Path, compared: Layout):
+    one, two = read_cells([folder / "runs"], Problems())
+    searched = compared.model_copy(update={"searched": True})
+
+    def rows(oracle: bool) -> list[int | None]:
+        first, *rest = one.system.items
+        nothing = replace(first, ranked=(), oracle=oracle)
+        cell = RunCell({**one.at, "k": "oracle, k of the search"}, System("oracle", (nothing, *rest)))
+        return [row.questions for row in make_table([cell, two], searched).rows]
+
+    assert rows(oracle=False) == [2, 3]
+    assert rows(oracle=True) == [3, 3]
 
 
 def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout):
@@ -292,7 +309,7 @@ def test_a_table_warns_about_failed_questions_and_truncated_evidence(folder: Pat
     changed = System(one.system.name, (failing(first), worse(second), worse(third)))
     table = make_table([replace(one, system=changed), *others], Layout.load(str(folder / "layout.toml")))
     assert table.warnings[0] == f"{one.system.name}: 1 of 3 questions failed; figures of answers leave them out"
-    found = sum(len(item.ranked or ()) for item in changed.items)
+    found = sum(len(item.ranked or ()) for item in (second, third))
     parts = sum(len(item.ranked or ()) - 1 for item in (second, third))
     cut = f"evidence was truncated; the model saw {found - 2} of {found} documents found, {parts} of them in part"
     assert table.warnings[1] == f"{one.system.name}: {cut}"

@@ -12,7 +12,7 @@ from vericite.disk.jobs import MANIFEST
 from vericite.errors import EntrezAccessError, InputError
 from vericite.llm import Ledger
 from vericite.pipeline.ask import Pipeline
-from vericite.pipeline.runs import FAILED, RUNS, RunFolder
+from vericite.pipeline.runs import FAILED, RUNS, EvidenceShown, RunFolder
 from vericite.records import Answer, Document, Evidence, Question, Run, Spent, Trimmed
 from vericite.text.citations import parse_answer
 
@@ -304,3 +304,10 @@ def test_the_manifest_counts_failures_refusals_and_evidence_that_was_not_seen(tm
     assert (manifest["answers"], manifest["failed"], manifest["finished"]) == (6, 1, True)
     assert manifest["plan"] == {"search": {"k": 2}}
     assert manifest["evidence"] == {"found": 5, "whole": 0, "in_part": 0, "left_out": 5}
+
+
+def test_a_failed_question_counts_no_evidence_as_shown():
+    (run,) = pipeline(Counting(), []).run_many(QUESTIONS[:1])
+    assert EvidenceShown.of(run) == EvidenceShown(found=1)
+    failed = run.model_copy(update={"answer": run.answer.model_copy(update={"failed": "the prompt is too long"})})
+    assert EvidenceShown.of(failed) == EvidenceShown()

@@ -92,6 +92,7 @@ class Item:
         failed: Why there is no answer, if known.
         reasoned: The verdicts on the answer's rationale, if it has a separate one.
         changes: The changes that repair made to the answer.
+        oracle: Whether it was given its gold documents only, without a search.
     """
 
     id: str
@@ -108,13 +109,17 @@ class Item:
     reasoned: CheckedAnswer | None = None
     changes: tuple[Change, ...] = ()
     retrieval_scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    oracle: bool = False
 
     @property
     def shown(self) -> tuple[str, ...] | None:
-        """The retrieved documents that the generator saw; all of them if the answer does not say."""
+        """The retrieved documents that the generator saw: none if it failed, all of them if the answer does not say."""
+        if self.failed is not None:
+            return ()
         if self.ranked is None or self.answer is None:
             return self.ranked
         left_out = {document.document for document in self.answer.trimmed if not document.shown}
+        left_out |= {document.id for document in self.answer.documents if document.retracted}
         return tuple(id for id in self.ranked if id not in left_out)
 
     @property

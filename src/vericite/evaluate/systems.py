@@ -304,6 +304,7 @@ def _with_run(item: Item, run: Run) -> Item:
         changes=run.changes,
         ranked=tuple(evidence.document.id for evidence in run.evidence) if item.ranked is None else item.ranked,
         gold=item.gold or Gold.of(run.question),
+        oracle=run.cell is not None and run.cell.kind == "oracle",
     )
 
 

@@ -131,7 +131,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class EvidenceShown:
-    """Numbers of documents that were found (without retracted ones) and that the generator saw.
+    """Numbers of documents that were found (without retracted ones) for answered questions, and that the model saw.
 
     Attributes:
         found: All documents found.
@@ -145,7 +145,9 @@ class EvidenceShown:
 
     @classmethod
     def of(cls, run: Run) -> EvidenceShown:
-        """Count one run."""
+        """Count one run; a failed one showed nothing."""
+        if run.answer.failed is not None:
+            return cls()
         found = sum(not hit.document.retracted for hit in run.evidence)
         left_out = sum(not document.shown for document in run.answer.trimmed)
         return cls(found, len(run.answer.trimmed) - left_out, left_out)

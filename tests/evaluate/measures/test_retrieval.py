@@ -13,7 +13,7 @@ from vericite.evaluate.measures.measure import NOTHING
 from vericite.evaluate.measures.registry import parse_measure
 from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, BioASQMAP, Precision, Recall, ShownRecall, Success
 from vericite.evaluate.resampling import Bootstrap
-from vericite.records import Answer, Gold, Trimmed
+from vericite.records import Answer, Document, Gold, Section, Trimmed
 
 RETRIEVAL_KINDS = (Recall, Precision, Success, NDCG, MAP, MRR)
 
@@ -142,4 +142,10 @@ def test_shown_recall_leaves_out_documents_that_had_no_room_and_counts_those_cut
     # A document that stands behind the cutoff takes no place that one left out gave free.
     assert ShownRecall(1).of([found])[0] == pytest.approx((1 / 3, 1.0))
     assert ShownRecall(3).of([replace(found, answer=None)])[0] == pytest.approx((1.0, 1.0))
+    # A model that never answered saw nothing; a retracted document is shown to none.
+    assert ShownRecall(3).of([replace(found, answer=None, failed="too long")])[0] == pytest.approx((0.0, 1.0))
+    gone = answer.model_copy(
+        update={"documents": (Document(id="a", sections=(Section(text="Zinc."),), retracted=True),)}
+    )
+    assert ShownRecall(3).of([replace(found, answer=gone)])[0] == pytest.approx((1 / 3, 1.0))
     assert str(parse_measure("ShownRecall@10", {"ShownRecall": ShownRecall})) == "ShownRecall@10"

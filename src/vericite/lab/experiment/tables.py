@@ -21,6 +21,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import StoredScore
 from vericite.evaluate.measures.measure import Measure
 from vericite.evaluate.measures.registry import measures_named
+from vericite.evaluate.measures.retrieval import ShownRecall
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems, scored_by
 from vericite.evaluate.significance import Comparison, corrected
@@ -309,12 +310,12 @@ def _warnings(cells: Iterable[RunCell]) -> Iterator[str]:
         items = cell.system.items
         if failed := sum(item.failed is not None for item in items):
             yield f"{cell.system.name}: {failed} of {len(items)} questions failed; figures of answers leave them out"
-        found = sum(len(item.ranked or ()) for item in items)
-        cut = [document for item in items if item.answer is not None for document in item.answer.trimmed]
+        answers = [(item.shown or (), item.answer) for item in items if item.failed is None and item.answer is not None]
+        cut = [document for _, answer in answers for document in answer.trimmed]
         if cut:
-            left_out = sum(not document.shown for document in cut)
+            shown, left_out = sum(len(ids) for ids, _ in answers), sum(not document.shown for document in cut)
             yield (
-                f"{cell.system.name}: evidence was truncated; the model saw {found - left_out} of {found} documents "
+                f"{cell.system.name}: evidence was truncated; the model saw {shown} of {shown + left_out} documents "
                 f"found, {len(cut) - left_out} of them in part"
             )
 
@@ -346,10 +347,10 @@ def _is_by(column: Column, maker: str) -> bool:
 def _scored(system: System, column: Column, measure: Measure) -> System:
     """Return the system as a column scores it: with only the scores of the column's model, and without failed calls.
 
-    A question whose call failed has no answer that could be wrong. What was found for it is known, unless the search
-    failed.
+    A question whose call failed has no answer that could be wrong, and its documents were shown to no model. What was
+    found for it is known, unless the search failed.
     """
-    of_search = "evidence" in measure.needs
+    of_search = "evidence" in measure.needs and not isinstance(measure, ShownRecall)
     answered = tuple(item for item in system.items if item.failed is None or (of_search and item.ranked))
     system = System(system.name, answered)
     if not column.by or not isinstance(measure, StoredScore):
@@ -367,11 +368,11 @@ def _scored(system: System, column: Column, measure: Measure) -> System:
 def _with_documents(cell: RunCell) -> System:
     """Return the system without questions for which nothing was found; an oracle keeps all questions.
 
-    If the search failed, it is not known that there is nothing.
+    A controlled oracle is compared on the questions of the search. If the search failed, it is not known that there is
+    nothing.
     """
-    if any("oracle" in value for value in cell.at.values()):
-        return cell.system
-    return System(cell.system.name, tuple(item for item in cell.system.items if item.ranked or item.failed))
+    kept = tuple(item for item in cell.system.items if item.ranked or item.failed or item.oracle)
+    return System(cell.system.name, kept)
 
 
 def _values(cells: Iterable[RunCell], axes: Sequence[str]) -> list[tuple[str, ...]]:
@@ -412,7 +413,8 @@ def _rows(
                         estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
                     at = {**cell.at, **({layout.by: group} if layout.by and group else {})}
                     figure = TableFigure(estimate, column, _printed(layout, at, column.name), failed)
-                    questions[group] = max(questions.get(group, 0), len(system.items))
+                    answered = sum(item.failed is None for item in system.items)
+                    questions[group] = max(questions.get(group, 0), answered)
                 found.setdefault(group, []).append(figure)
     return [
         RunsRow((*names, *((group,) if group is not None else ())), questions.get(group, 0), tuple(figures))
