@@ -59,7 +59,7 @@ CLOTTING = plain(
 
 def test_case_1_the_source_on_the_patients_asked_for_decides_a_yes_no_question():
     made = answered("Does tranexamic acid increase seizures after coronary artery surgery?", HEAD, SURGERY, CLOTTING)
-    assert made.exact != (("no",),)
+    assert made.exact == (("yes",),)
     assert "Tranexamic acid was followed by a higher risk of seizures" in made.claims[0].text
 
 
