@@ -42,18 +42,19 @@ def test_claims_are_aligned_with_the_sentences_that_state_them():
         GoldClaim("Copper is toxic.", ("a",)),
         GoldClaim("A broken claim.", ("c",)),
     ]
-    ((gold, stated, count, _),) = aligned([(answer, claims)], Words())
-    assert [it.documents for it in gold.citations or ()] == [("a",), ("b", "c"), ()]
-    assert (stated, count) == (2, 4)
-    item = Item("q", answer=answer, gold=gold)
+    (one,) = aligned([(answer, claims)], Words())
+    assert [it.documents for it in one.gold.citations or ()] == [("a",), ("b", "c"), ()]
+    # The broken claim is judged once for each of the three sentences.
+    assert (one.stated, one.claims, one.failed) == (2, 4, 3)
+    item = Item("q", answer=answer, gold=one.gold)
     (figure,) = score_systems([System("x", (item,))], measures_named(["CitationF1"]))
     # Right; one of two; cites where no claim of the gold is stated.
     assert figure.estimate.value is not None and abs(figure.estimate.value - (1 + 2 / 3 + 0) / 3) < 1e-9
 
 
 def test_an_answer_without_sentences_states_nothing():
-    ((gold, stated, count, _),) = aligned([(parse_answer("q", "", DOCUMENTS), [GoldClaim("Zinc.", ("a",))])], Words())
-    assert (gold.citations, stated, count) == ((), 0, 1)
+    (one,) = aligned([(parse_answer("q", "", DOCUMENTS), [GoldClaim("Zinc.", ("a",))])], Words())
+    assert (one.gold.citations, one.stated, one.claims) == ((), 0, 1)
 
 
 def test_unknown_citations_are_ignored():
