@@ -19,7 +19,9 @@ from server import Answering, Arrival, ScriptedServer, reply, status
 
 from vericite.errors import InputError, Problems, UnknownNameError
 from vericite.lab.experiment.tables import Layout
-from vericite.lab.experiment.trained import TrainedCell, TrainedExperiment, TrainedGrid
+from vericite.lab.experiment.trained import TrainedCell, TrainedExperiment, TrainedGrid, _asked_of_model
+from vericite.lab.train.examples import ExampleSource
+from vericite.lab.train.written import Cited
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 
@@ -83,6 +85,30 @@ def test_stages_leave_out_what_is_tested_or_chooses(tmp_path: Path):
     assert dev and not {example.id for example in own} & {example.id for example in dev}
     assert 6 <= len(own) + len(dev) <= 9 and not {"t0", "t1", "t2"} & {example.id for example in (*own, *dev)}
     assert grid.counts(grid.cells[0])["asked"] == 3
+
+
+def test_training_data_are_drawn_by_question(tmp_path: Path):
+    lines = [json.loads(line) for line in examples(tmp_path / "train.jsonl", "t", 20).read_text().splitlines()]
+    both = [
+        line | {"id": f"{line['id']}{part}", "sentence": f"{line['sentence'][:-1]} {part}.", "group": line["id"]}
+        for line in lines
+        for part in ("today", "again")
+    ]
+    (tmp_path / "train.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in both), encoding="utf-8")
+    given = {name: str(examples(tmp_path / f"{name}.jsonl", name, 2)) for name in ("made", "test")}
+    grid = grid_of(tmp_path, TEXT.replace("made, own", "own"), train=str(tmp_path / "train.jsonl"), **given)
+    stages, dev = grid._stages(TrainedCell(grid.experiment.rows[1], "VJ", "labels"))
+    kept = [example.group for example in (*stages[0], *dev)]
+    assert len(set(kept)) <= 9 and 2 * len(set(kept)) == len(kept)
+
+
+def test_a_service_is_shown_whole_sources():
+    source = ExampleSource(id="a", text=f"{'word ' * 1500}end.")
+    with ScriptedServer() as server:
+        server.default = reply("It ends [1].")
+        (found,) = _asked_of_model(server.spec, [Cited("q", "Does it end?", (source,), (), ())], 50)
+        assert source.text in server.arrivals[0].body["messages"][-1]["content"]
+    assert not isinstance(found, str) and found.id == "q"
 
 
 def test_unknown_data_and_missing_files_are_named(tmp_path: Path):

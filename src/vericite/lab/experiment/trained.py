@@ -44,7 +44,7 @@ from vericite.lab.train.examples import (
     read_examples,
     source_of,
 )
-from vericite.lab.train.written import SOURCE_LENGTHS, Cited, asked_of, gold_of, prompt_text
+from vericite.lab.train.written import Cited, asked_of, gold_of, prompt_text
 from vericite.pipeline.check import check_many
 from vericite.records import (
     Answer,
@@ -109,7 +109,7 @@ class Domain(Record):
     Attributes:
         train: Training data; empty: that of the domain ``like``.
         test: Test data: examples, ``vj:FILE``, ``msmarco:FILE``, ``politicite:FILE`` or ``alce:FILE``.
-        most: Maximum number of training examples, drawn by the seed.
+        most: Maximum number of training questions, drawn by the seed.
         k: Maximum number of snippets (of articles, by BM25) or of sources (ALCE) for post-generation and for in-line
             models. Snippets of one source are shown as one.
         like: The domain whose training data are used.
@@ -357,7 +357,8 @@ class TrainedGrid:
         for stage in cell.row.stages:
             read = self._examples(own.train if stage.data == OWN else self.experiment.data[stage.data])
             if stage.data == OWN and own.most is not None:
-                read = sorted(read, key=lambda example: self._draw(example.group or example.id))[: own.most]
+                drawn = set(sorted({example.group or example.id for example in read}, key=self._draw)[: own.most])
+                read = [example for example in read if (example.group or example.id) in drawn]
             stages.append([example for example in read if self._draw(example.group or example.id) < stage.share])
         tested = self._tested(domain)
         stages = [[example for example in stage if not tested & _texts(example)] for stage in stages]
@@ -662,7 +663,7 @@ def _asked_of_model(name: str, asked: Sequence[Cited], new_tokens: int) -> Itera
     with closing(LLM(name)) as llm:
 
         async def one(cited: Cited) -> str | CallFailure:
-            prompt = prompt_text(cited, SOURCE_LENGTHS[0])
+            prompt = prompt_text(cited, None)
             reply = await llm.complete(ChatRequest((Message("user", prompt),), max_tokens=new_tokens))
             return reply if isinstance(reply, CallFailure) else reply.text.strip()
 

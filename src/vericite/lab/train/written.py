@@ -92,8 +92,8 @@ def marked(sentence: str, numbers: Sequence[int]) -> str:
     return f"{body.rstrip()} {render_markers(numbers)}{stop}"
 
 
-def prompt_text(cited: Cited, most: int) -> str:
-    """Return the text before the answer, with each source cut to this many characters."""
+def prompt_text(cited: Cited, most: int | None) -> str:
+    """Return the text before the answer, with each source cut to this many characters; None: whole."""
     sources = "\n".join(
         f"[{number}] {f'{source.title} {source.text}'.strip()[:most]}"
         for number, source in enumerate(cited.sources, start=1)
