@@ -38,6 +38,22 @@ def test_medaesqa_and_nuggets_fill_every_table_but_the_judged_one(run_cli):
     assert "fitted to the scored answers" in printed.err
 
 
+def test_all_systems_have_the_row_of_the_paper(run_cli):
+    listed = json.loads(run_cli(*COMMAND, "--set", "tables=1", "--json").out)
+    shown = {(row["row"], row["system"]): row for row in listed}
+    systems = ("M1", "M2", "M3", "M4")
+    precision, recall = (
+        sum(shown[share, system]["value"] for system in systems) / 4 for share in ("precision", "recall")
+    )
+    found = {share: shown[share, None] for share in ("precision", "recall", "F1")}
+    assert found["precision"]["value"] == pytest.approx(precision)
+    assert found["recall"]["value"] == pytest.approx(recall)
+    # As 36.43 and 47.74 give 41.33, where a mean of the answers' F1 would be lower.
+    assert found["F1"]["value"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert found["F1"]["value"] > sum(shown["F1", system]["value"] for system in systems) / 4
+    assert (found["F1"]["n"], found["F1"]["by"]) == (2, "bundled")
+
+
 def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
     documents = tmp_path / "documents.jsonl"
     texts = {"1100": "Iron supplements lower fatigue in women without anaemia.", "1200": "Statins lower heart attacks."}

@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, Problems, RecordError
+from vericite.evaluate.resampling import ratio
 from vericite.evaluate.systems import read_gold
 from vericite.formats.tracks import is_bank
 from vericite.lab.assess.answers import SystemAnswer
@@ -245,6 +247,7 @@ def _nuggets(
         needs = f"{LEAST} different similarities to fit a mixture, or --set mixture=FILE"
         return {}, [FigureRow(table, "precision, recall, F1", needs=needs, by=name)], None
     recalls: Recalls = {}
+    pooled: dict[str, Floats] = defaultdict(lambda: np.zeros(4))
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for (answer, nuggets), matrix in zip(made, matrices, strict=True):
         if nuggets.failure is not None:
@@ -253,13 +256,27 @@ def _nuggets(
         score = score_nuggets(matrix, mixture, chosen.way)
         counts[answer.system].append((score.aligned, score.own, score.gold))
         recalls[answer.question, answer.system] = score.recall or 0.0
+        of_answer = (score.precision or 0.0, score.precision is not None, score.recall or 0.0, score.recall is not None)
+        pooled[answer.question] += of_answer
     rows: list[FigureRow] = []
     for system, listed in counts.items():
         aligned, own, of_gold = np.array(listed, dtype=np.float64).T
         shares = [aligned / np.where(own > 0, own, np.nan), aligned / of_gold, 2 * aligned / (own + of_gold)]
         for share, values in zip(("precision", "recall", "F1"), shares, strict=True):
             rows.append(FigureRow(table, share, system, chosen.bootstrap.means(values[:, None])[0], by=name))
+    sums = np.array([*pooled.values()]).reshape(-1, 1, 4)
+    for index, share in enumerate(("precision", "recall", "F1")):
+        estimate = chosen.bootstrap.pooled(sums, partial(_of_all, index))[0]
+        rows.append(FigureRow(table, share, None, estimate, by=name))
     return recalls, rows, mixture
+
+
+def _of_all(index: int, sums: Floats) -> Floats:
+    """Return mean precision, mean recall or, as in the paper's row of an embedder, the harmonic mean of both."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision, recall = ratio(sums[..., :2]), ratio(sums[..., 2:])
+        both = precision + recall
+        return (precision, recall, np.where(both == 0, 0.0, 2 * precision * recall / both))[index]
 
 
 def _mixture(
