@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -124,6 +126,24 @@ def test_a_checkpoint_learns_to_label_and_labels(form, bert: Path, llama: Path, 
     assert json.loads(first)["dev"] == json.loads((out / "manifest.json").read_text())["dev"]
     other = run_cli(*train, "--set", "seed=1")
     assert other.code == 2 and "same settings" in other.err.replace("\n", " ")
+
+
+def test_an_encoder_is_trained_on_the_chosen_device(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from vericite.lab.train import labels
+    from vericite.lab.train.configs import LabelConfig
+
+    # The device meta stands for a GPU. It has no data, so the forward pass only returns the ids that it was given.
+    meta, cast = torch.device("meta"), []
+    monkeypatch.setattr(labels, "torch_device", lambda _: meta)
+    monkeypatch.setattr(torch, "autocast", lambda kind, *_, **__: cast.append(kind) or contextlib.nullcontext())
+    pair = labels.LabelledTexts(TEXTS[0], SENTENCE.sentence, "required", "q")
+    run = labels.LabelRun(str(bert), tmp_path, [pair], ("required", "borderline"))
+    texts = labels._Texts(run, LabelConfig.model_validate(FAST))
+    assert {(weight.device, weight.dtype) for weight in texts.module.parameters()} == {(meta, torch.float32)}
+    given: list[torch.Tensor] = []
+    texts.module = lambda **inputs: given.extend(inputs.values()) or SimpleNamespace(logits=torch.zeros(1, 2))
+    assert texts.logits(texts.encoded([pair])).device.type == "cpu"
+    assert given and {tensor.device for tensor in given} == {meta} and cast == ["meta"]
 
 
 def test_two_bases_are_refused(run_cli, tmp_path: Path):

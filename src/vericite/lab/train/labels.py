@@ -239,11 +239,12 @@ class _Texts:
 
     def __init__(self, run: LabelRun, config: LabelConfig) -> None:
         self.labels = run.labels
+        self._device = torch_device(config.device)
         self._kind: LabelKind = run.kind
         if run.adapter:
             decoder, self._tokenizer = load_decoder(run.base, causal=False)
             adapter = adapted(decoder, config, causal=False)
-            self.module: nn.Module = LabelledDecoder(adapter, len(run.labels)).to(torch_device(config.device))
+            self.module: nn.Module = LabelledDecoder(adapter, len(run.labels)).to(self._device)
             pad, end = self._tokenizer.pad_token_id, self._tokenizer.eos_token_id
             self._fill: int = pad if pad is not None else end or 0
             self._reader = None
@@ -251,7 +252,9 @@ class _Texts:
             found = find_checkpoint(run.base, offline_by_environment())
             own = tuple(str(label) for _, label in sorted(read_config(found).id2label.items()))
             self.labels = own if set(run.labels) <= set(own) else run.labels
+            # Loaded on the processor: on a GPU it would have 16 bits, and these weights are trained.
             loaded = load(found, "AutoModelForSequenceClassification", "cpu", labels=self.labels)
+            loaded = loaded._replace(model=loaded.model.to(self._device), device=self._device)
             self.module, self._tokenizer, self._reader = loaded.model, loaded.tokenizer, Reader(loaded)
             self._most = min(config.max_tokens, loaded.max_tokens)
             for part in self.module.modules():
@@ -267,10 +270,10 @@ class _Texts:
         return list(self._reader.within(self._most, [pair.first for pair in texts], [pair.second for pair in texts]))
 
     def logits(self, some: Sequence[Any]) -> Tensor:
-        """Return a row of logits for each text."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self._config.precision == "bf16"):
+        """Return a row of logits for each text, on the CPU."""
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bf16"):
             if self._reader is not None:
-                return self.module(**self._reader.inputs(some)).logits.float()
+                return self.module(**self._reader.inputs(some)).logits.float().cpu()
             longest = max(map(len, some))
             ids = torch.tensor([[*row, *[self._fill] * (longest - len(row))] for row in some])
             mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])
