@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from vericite.generate.prompt import load_prompt
 from vericite.lab.experiment.config import Cell, Experiment
 from vericite.lab.experiment.tables import Layout
+from vericite.records import Question
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 
@@ -63,3 +65,16 @@ def test_the_documents_cited_are_printed_for_both_models():
         ("Mistral-7B", "3"): 2.5, ("Mistral-7B", "15"): 5.5, ("Mistral-7B", "oracle"): 5.9,
         ("Llama-3.1-70B", "oracle"): 5.3,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("twin", ["table2", "table2-offline"])
+def test_every_row_of_table_2_is_told_the_options_of_its_questions(twin: str):
+    found = cells(twin)
+    assert sum(cell.at["system"] == "vanilla" for cell in found) == 2
+    for cell in found:
+        options = load_prompt(cell.plan.answer.prompt).options.values()
+        assert set(options) == {"yes", "no", *(["maybe"] if cell.at["data"] == "PubMedQA*" else [])}, cell.at
+        system, user = load_prompt(cell.plan.answer.prompt).messages(
+            Question(id="q", text="Does it?", type="yesno"), ()
+        )
+        assert "FINAL ANSWER" in system.text and all(f". {option}" in user.text for option in options), cell.at

@@ -46,6 +46,7 @@ def test_the_papers_and_our_own_prompts_are_there():
         "reason-verify-pubmedqa",
         "small",
         "vanilla",
+        "vanilla-pubmedqa",
         "vericite",
     }
 
@@ -91,9 +92,11 @@ def test_biogens_limits_are_those_of_the_task():
 @pytest.mark.parametrize("name", PROMPTS)
 def test_only_reason_and_verifys_own_wording_lets_the_model_use_what_it_knows(name: str):
     prompt = load_prompt(name)
-    own = name.startswith(("reason-verify", "closed-book"))
+    own = name.startswith(("reason-verify", "closed-book", "vanilla"))
     assert (
-        prompt.own_knowledge == own == ("your own knowledge" in prompt.system or "from what you know" in prompt.system)
+        prompt.own_knowledge
+        == own
+        == ("your own knowledge" in " ".join(prompt.system.split()) or "from what you know" in prompt.system)
     )
 
 
