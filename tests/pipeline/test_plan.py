@@ -140,6 +140,8 @@ def test_reason_and_verifys_search_is_the_papers():
     opened = open_search(search.model_copy(update={"rerank": "bundled"}))
     assert opened.rewrite is not None and opened.rewrite.trigger == Trigger()
     assert opened.parts["rewriter"].endswith("best=5), keep=new, rerank_by=rewriting")
+    # Algorithm 1 rewrites the question without the evidence.
+    assert "documents=0" in opened.parts["rewriter"]
 
 
 def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):

@@ -237,7 +237,7 @@ class AskingGenerator(ABC):
         needed = prompt.max_tokens + message_tokens(messages)
         if self.budget is not None and needed > self.budget:
             reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
-            step = "lower --k, or raise answer.window"
+            step = "lower --k, show fewer demonstrations, or use a model (answer.window) that takes more"
             return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; {step}"))
         request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
         shown = tuple(

@@ -583,7 +583,7 @@ def _rewriter(plan: SearchPlan, settings: Settings | None) -> Rewriter | None:
         )
     from vericite.llm import LLM
 
-    return LanguageModelRewriter(LLM(plan.rewrite, settings))
+    return LanguageModelRewriter(LLM(plan.rewrite, settings), documents=plan.rewrite_shown)
 
 
 def _usable(trigger: Trigger, rerank: Rerank | None) -> Trigger:

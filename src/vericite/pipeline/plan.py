@@ -111,6 +111,9 @@ class SearchPlan(Record):
     rerank_by: RerankBy = Field(
         default="question", description="Rerank the evidence of a rewritten search by the question or the rewriting."
     )
+    rewrite_shown: int = Field(
+        default=5, ge=0, description="Documents shown to the model that rewrites; 0: the question alone."
+    )
     controlled: Annotated[str | None, Setting(metavar="CORPUS|RUNS")] = Field(
         default=None,
         description="With an oracle: give each question as many documents as this standard cell does, gold documents "
@@ -205,6 +208,7 @@ STARTING_POINTS: dict[str, dict[str, Any]] = {
         "relevance_top": 5,
         "keep": "new",
         "rerank_by": "rewriting",
+        "rewrite_shown": 0,
     },
     "vericite": {"rerank": "none", "rewrite": "none"},
 }

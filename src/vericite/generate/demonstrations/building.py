@@ -430,9 +430,9 @@ def _final(question: Question) -> str | None:
 class EvaluatedWriter:
     """Asks a language model as in the evaluation, without demonstrations; keeps reasoning that ends in a right answer.
 
-    This is section 4 of Reason and Verify. The model sees the question, the documents that the search finds and the
-    prompt of the evaluation, but not the right answer. A verbatim prompt may show it with the slot ``{answer}``, which
-    is another reading of the paper.
+    This is section 4 of Reason and Verify, which does not say that it keeps only right answers. The model sees the
+    question, the documents that the search finds and the prompt of the evaluation, but not the right answer. A verbatim
+    prompt may show it with the slot ``{answer}``, which is another reading of the paper.
 
     Args:
         llm: The model.
