@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -186,8 +187,8 @@ def tiny_judge(folder: Path) -> Path:
     return folder
 
 
-def tiny_writer(folder: Path) -> Path:
-    """Write a T5 with one layer and random weights, whose words have the labels of TRUE."""
+def tiny_writer(folder: Path, more: Sequence[str] = ()) -> Path:
+    """Write a T5 with one layer and random weights, whose words have the labels of TRUE, and more."""
     import torch
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
@@ -196,7 +197,16 @@ def tiny_writer(folder: Path) -> Path:
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
     special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    known = [*special.values(), "0", "1", "premise", "hypothesis", *MINERALS, *dict.fromkeys(" ".join(EFFECTS).split())]
+    known = [
+        *special.values(),
+        "0",
+        "1",
+        "premise",
+        "hypothesis",
+        *more,
+        *MINERALS,
+        *dict.fromkeys(" ".join(EFFECTS).split()),
+    ]
     words = Tokenizer(WordLevel({word: at for at, word in enumerate(known)}, unk_token="<unk>"))
     words.pre_tokenizer = Whitespace()
     words.post_processor = TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])

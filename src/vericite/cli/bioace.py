@@ -113,7 +113,7 @@ def train_completeness(
         str | None,
         typer.Option(
             help="Train an adapter (LoRA) of this language model instead: a folder, a name on huggingface.co, or a "
-            "GGUF file.",
+            "GGUF file. hf-seq2seq:CHECKPOINT?prompt=FILE (hf-attrscore-causal: for decoders) learns to write it.",
             metavar="MODEL",
         ),
     ] = None,
@@ -129,6 +129,7 @@ def train_completeness(
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.lab.assess.answers import answered
+    from vericite.lab.assess.checkpoint import writes_labels, written_labels
     from vericite.lab.assess.completeness import LABELS, asked_hash, train_classifier
     from vericite.lab.assess.tables import labelled_sentences
     from vericite.lab.train.configs import CompletenessConfig, LabelConfig
@@ -152,6 +153,15 @@ def train_completeness(
                 present = {label for _, label in examples}
                 labels = tuple(label for label in LABELS if label in present)
                 chosen_by = completeness_texts(labelled_sentences(answered(dev, problems)))
+                if writes_labels(base):
+                    from vericite.lab.train.writing_judges import WritingRun, train_on_texts
+
+                    asked_by = written_labels(base)
+                    writing = WritingRun(base, completeness_texts(examples), chosen_by, out, asked_by)
+                    with ProgressLine("training", "steps", None).running() as progress:
+                        facts = train_on_texts(writing, settings, step_reporter(progress))
+                    typer.echo(f"{_writing_summary(facts)}\nwritten to {out}; use it as {_written_name(base, out)}")
+                    return
                 run = LabelRun(base, out, completeness_texts(examples), labels, decoder is not None, chosen_by)
                 seen = [asked_hash(asked) for asked, _ in examples]
                 with ProgressLine("training", "steps", None).running() as progress:
@@ -185,7 +195,9 @@ def train_correctness(
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="Fine-tune this encoder instead: a folder, or a name on huggingface.co.", metavar="CHECKPOINT"
+            help="Fine-tune this encoder instead: a folder, or a name on huggingface.co. A judge that writes its label "
+            "learns to write it: hf-seq2seq:CHECKPOINT?prompt=FILE, hf-attrscore:..., hf-attrscore-causal:...",
+            metavar="CHECKPOINT",
         ),
     ] = None,
     config: ConfigOption = None,
@@ -199,6 +211,7 @@ def train_correctness(
     from vericite.cli.figures import reported
     from vericite.disk.fitted import write_fitted
     from vericite.errors import InputError
+    from vericite.lab.assess.checkpoint import writes_labels
     from vericite.lab.assess.correctness import classical, example_hash
     from vericite.lab.train.configs import CorrectnessConfig, LabelConfig
     from vericite.lab.train.texts import as_windows, read_pairs
@@ -211,6 +224,17 @@ def train_correctness(
     with reported(problems):
         examples = read_pairs(pairs, settings, problems)
         dev = [] if settings.dev is None else read_pairs(Path(settings.dev), settings, problems)
+        if encoder is not None and writes_labels(encoder):
+            with training_extra("bioace train-correctness"):
+                from vericite.lab.train.writing_judges import WritingRun, train_on_texts
+
+                with ProgressLine("training", "steps", None).running() as progress:
+                    writing = WritingRun(encoder, examples, dev, out)
+                    facts = train_on_texts(writing, settings, step_reporter(progress))
+            typer.echo(
+                f"{_writing_summary(facts)}\nwritten to {out}; use it as the judge {_written_name(encoder, out)}"
+            )
+            return
         present = {example.label for example in examples}
         if encoder is not None:
             with training_extra("bioace train-correctness"):
@@ -242,3 +266,15 @@ def _training_summary(facts: dict[str, Any]) -> str:
     dev = facts["dev"]
     reached = f"macro-F1 {dev['macro_f1']:.3f}, accuracy {dev['accuracy']:.3f}"
     return f"trained on {counts}; {facts['epochs']} epochs, the best by loss kept\ndev (n {dev['examples']}): {reached}"
+
+
+def _writing_summary(facts: dict[str, Any]) -> str:
+    counts = ", ".join(f"{count:,} {label}" for label, count in facts["examples"].items())
+    kept = f"{facts['epochs']} epochs, the best by loss kept"
+    return f"trained on {counts}; {kept}\ndev (n {facts['dev']}): loss {facts['dev_loss']:.3f}"
+
+
+def _written_name(base: str, out: Path) -> str:
+    kind, _, rest = base.partition(":")
+    _, asked, file = rest.partition("?prompt=")
+    return f"{kind}:{out}{asked}{file}"

@@ -17,6 +17,7 @@ from pydantic import Field
 from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError, MissingExtraError
 from vericite.lab.assess.completeness import (
+    LABELS,
     PROMPT,
     AnswerSentence,
     ByClassifier,
@@ -28,10 +29,11 @@ from vericite.lab.assess.completeness import (
 )
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
-from vericite.llm.verbatim import VerbatimPrompt
-from vericite.models.contracts import COLUMNS, Embeds, Judgement, Pair
+from vericite.llm.verbatim import VerbatimPrompt, expect_texts, fill_verbatim, read_any
+from vericite.models.contracts import COLUMNS, NEUTRAL, Embeds, Judgement, Pair
 from vericite.models.hf import Reader, TokenizedInput, find_checkpoint, in_batches, library, load, refuse_too_large
 from vericite.records import Record, SentenceLabel, storable
+from vericite.verify.judges.hf import ATTRSCORE_CAUSAL, STYLES, CausalJudge, Seq2SeqJudge, Style
 from vericite.verify.judging import softmax
 
 CARD = "completeness.json"
@@ -70,7 +72,8 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt | V
     """Load a labeller of sentences.
 
     Args:
-        name: ``llm``, the file of a classifier, or the folder of a fine-tuned checkpoint.
+        name: ``llm``, the file of a classifier, the folder of a fine-tuned checkpoint, or a checkpoint that writes
+            labels, such as ``hf-seq2seq:FOLDER?prompt=FILE``.
         llm: The language model.
         embedder: The embedder of the classifier.
         prompt: The prompt for the language model.
@@ -81,11 +84,67 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt | V
     """
     if name != "llm" and Path(name).is_dir():
         return ByCheckpoint(Path(name))
+    if writes_labels(name):
+        return ByWriter(name)
     if name != "llm":
         return ByClassifier(read_classifier(Path(name)), embedder)
     if llm is None:
         raise InputError("expected --llm MODEL with completeness=llm; found none. Name a model.")
     return ByModel(llm, prompt)
+
+
+def writes_labels(name: str) -> bool:
+    """Whether the name is one of a checkpoint that writes its label."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and kind in STYLES
+
+
+def written_labels(name: str) -> Style:
+    """Return how a checkpoint is asked for the label of a sentence, from ``hf-seq2seq:CHECKPOINT?prompt=FILE``.
+
+    Raises:
+        InputError: No prompt is named, or it is not verbatim, or lacks the slots question and sentence.
+    """
+    _, asked, file = name.rpartition("?prompt=")
+    prompt = read_any(Path(file).expanduser()) if asked else None
+    if not isinstance(prompt, VerbatimPrompt):
+        raise InputError(
+            f"expected a verbatim prompt, as in {name.partition('?')[0]}?prompt=FILE; found none in {name}"
+        )
+    expect_texts(prompt, ("question", "sentence"))
+    text = "\n\n".join(turn.text for turn in prompt.turns)
+    text = fill_verbatim(text, {"question": "{premise}", "sentence": "{claim}"})
+    # The columns are a judge's, and mean nothing here.
+    return Style(f"labels[{prompt.signature}]", text, {label.capitalize(): NEUTRAL for label in LABELS}, searched=True)
+
+
+class ByWriter:
+    """Labels sentences with a checkpoint that writes the label.
+
+    Args:
+        name: Such as ``hf-seq2seq:FOLDER?prompt=FILE``, or ``hf-attrscore-causal:`` for a decoder.
+
+    Raises:
+        InputError: The prompt cannot be used.
+        ModelError: The checkpoint cannot be used.
+    """
+
+    def __init__(self, name: str) -> None:
+        kind, _, rest = name.partition(":")
+        reader = CausalJudge if kind == ATTRSCORE_CAUSAL.name else Seq2SeqJudge
+        self._judge = reader(rest.partition("?prompt=")[0], written_labels(name))
+
+    def label(self, asked: Sequence[AnswerSentence]) -> Iterator[Labelled]:
+        """Yield the label that the model writes for each sentence."""
+        for judgement in self._judge.judge([Pair(entry.question, entry.sentence) for entry in asked]):
+            label = (judgement.native or "").lower()
+            yield (
+                Labelled(cast(SentenceLabel, label)) if judgement.failure is None else Labelled(None, judgement.failure)
+            )
+
+    def known(self, asked: Sequence[AnswerSentence]) -> int:
+        """Return 0: such a checkpoint does not say what it was trained on."""
+        return 0
 
 
 _HEADINGS: dict[LabelKind, str] = {"completeness-checkpoint": "Question", "correctness-checkpoint": "Evidence"}

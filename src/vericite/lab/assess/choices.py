@@ -83,7 +83,8 @@ class AssessSettings(Draws):
     )
     completeness: str | None = Field(
         default=None,
-        description="How to label the necessity of each sentence: llm (the model of --llm), or the file or folder of a "
+        description="How to label the necessity of each sentence: llm (the model of --llm), a checkpoint that "
+        "writes labels (hf-seq2seq:FOLDER?prompt=FILE, hf-attrscore-causal: for decoders), or the file or folder of a "
         "classifier from `bioace train-completeness`.",
     )
     completeness_prompt: str | None = Field(

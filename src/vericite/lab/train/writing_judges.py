@@ -1,15 +1,18 @@
 # torch, transformers and peft come with the extra [train] only, and their own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
-"""Fine-tune judges that write their label by LoRA: T5 like TRUE's, and AttrScore's models (MultiAttr, table 2).
+"""Fine-tune models that write their label by LoRA: T5 like TRUE's, AttrScore's (MultiAttr, table 2), or others.
 
+They are asked by the prompt of their kind, or by a verbatim one, such as BioACE's (Gupta et al. 2025, A1 to A3).
 The adapter is merged into the weights, so that the result is a checkpoint for the same kind of judge.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +22,32 @@ from torch import Tensor
 
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
-from vericite.lab.train.configs import LoraConfig
+from vericite.lab.train.configs import LabelConfig, LoraConfig
+from vericite.lab.train.labels import LabelRun, split_of
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded
 from vericite.lab.train.texts import LabelledTexts
-from vericite.models.contracts import COLUMNS
+from vericite.models.contracts import COLUMNS, ENTAILS
 from vericite.models.hf import find_checkpoint, load, quiet
 from vericite.network.access import offline_by_environment
-from vericite.verify.judges.hf import ATTRSCORE, ATTRSCORE_CAUSAL, TRUE, Style
-
-STYLES = {style.name: style for style in (TRUE, ATTRSCORE, ATTRSCORE_CAUSAL)}
-"""The kinds of judges, by the first part of their name."""
+from vericite.records import storable
+from vericite.verify.judges.hf import ATTRSCORE_CAUSAL, STYLES, Style, named_style
 
 
 @dataclass(frozen=True)
 class WritingRun:
-    """A judge to fine-tune, such as ``hf-seq2seq:CHECKPOINT``, its pairs of premise and claim, and where it is written.
+    """A judge to fine-tune, its pairs of premise and claim, and where it is written.
 
-    ``dev`` chooses the epoch.
+    Attributes:
+        judge: Such as ``hf-seq2seq:CHECKPOINT`` or ``hf-seq2seq:CHECKPOINT?prompt=FILE``.
+        dev: Chooses the epoch.
+        style: How to ask. Default: that of the judge. If it has no column for a label, the label is what is written.
     """
 
     judge: str
     examples: Sequence[LabelledTexts]
     dev: Sequence[LabelledTexts]
     out: Path
+    style: Style | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,20 @@ class Asked:
     label: list[int]
 
 
+def train_on_texts(run: WritingRun, config: LabelConfig, report: Callable[[int, float], None]) -> dict[str, Any]:
+    """Train with the given settings, and LoRA's defaults for others; without dev, hold out a share of the groups.
+
+    Raises:
+        InputError: As ``train_writing_judge``, or the texts cannot be split.
+    """
+    labels = tuple(dict.fromkeys(text.label for text in run.examples))
+    train, dev = split_of(LabelRun(run.judge, run.out, run.examples, labels, dev=run.dev), config)
+    given = config.model_fields_set & set(LoraConfig.model_fields)
+    lora = LoraConfig().model_copy(update={name: getattr(config, name) for name in given})
+    facts = train_writing_judge(replace(run, examples=train, dev=dev), lora, report)
+    return {**facts, "examples": Counter(text.label for text in train), "dev": len(dev)}
+
+
 def train_writing_judge(run: WritingRun, config: LoraConfig, report: Callable[[int, float], None]) -> dict[str, Any]:
     """Train, and write the whole checkpoint to OUT.
 
@@ -59,12 +79,16 @@ def train_writing_judge(run: WritingRun, config: LoraConfig, report: Callable[[i
         InputError: It is another kind of judge, or OUT belongs to another run.
         ModelError: The checkpoint does not exist, or is not safe to load.
     """
-    kind, _, name = run.judge.partition(":")
-    if kind not in STYLES or not name:
+    kind, _, rest = run.judge.partition(":")
+    if kind not in STYLES or not rest:
         raise InputError(f"expected a judge that writes its label ({', '.join(STYLES)}); found {run.judge}")
-    style, causal = STYLES[kind], kind == ATTRSCORE_CAUSAL.name
+    name, style = (rest.partition("?prompt=")[0], run.style) if run.style else named_style(STYLES[kind], rest)
+    causal = kind == ATTRSCORE_CAUSAL.name
+    answers = {text.label: _answer(text.label, style) for text in (*run.examples, *run.dev)}
     checkpoint = find_checkpoint(name, offline_by_environment())
     settings = {"config": config.model_dump(mode="json"), "judge": f"{kind}:{checkpoint.signature}"}
+    settings["asked"] = style.name
+    settings["data"] = hashlib.sha256(repr([*run.examples, None, *run.dev]).encode()).hexdigest()[:16]
     run.out.mkdir(parents=True, exist_ok=True)
     steps = run.out.with_name(f"{run.out.name}-steps")
     steps.mkdir(exist_ok=True)
@@ -74,7 +98,11 @@ def train_writing_judge(run: WritingRun, config: LoraConfig, report: Callable[[i
         config = config.model_copy(update={"targets": ("q", "v")})
     model = adapted(loaded.model, config, causal, writes=not causal)
     most = min(config.max_tokens, loaded.max_tokens)
-    known, held = ([_asked(text, style, loaded.tokenizer, most) for text in texts] for texts in (run.examples, run.dev))
+
+    def read(texts: Sequence[LabelledTexts]) -> list[Asked]:
+        return [_asked(text, answers[text.label], style, loaded.tokenizer, most) for text in texts]
+
+    known, held = read(run.examples), read(run.dev)
     job = Job.in_folder(steps, settings, "a judge's steps")
     with job.open():
         losses = _causal if causal else _written
@@ -87,15 +115,32 @@ def train_writing_judge(run: WritingRun, config: LoraConfig, report: Callable[[i
     return facts
 
 
-def _asked(text: LabelledTexts, style: Style, tokenizer: Any, most: int) -> Asked:
+def _answer(label: str, style: Style) -> str:
+    """Return what a style writes for a label; of two answers, the one that is not "entails" is for all other labels.
+
+    Raises:
+        InputError: It has no answer for the label.
+    """
+    if found := next((answer for answer in style.answers if answer.casefold() == label.casefold()), None):
+        return found
+    of = {COLUMNS[column]: answer for answer, column in reversed(list(style.answers.items()))}
+    others = [answer for meaning, answer in of.items() if meaning != COLUMNS[ENTAILS]]
+    answer = of.get(label) or (
+        others[0] if len(others) == 1 and label in COLUMNS and label != COLUMNS[ENTAILS] else None
+    )
+    if answer is None:
+        raise InputError(f"expected labels that {style.name} can write ({', '.join(style.answers)}); found {label}")
+    return answer
+
+
+def _asked(text: LabelledTexts, answer: str, style: Style, tokenizer: Any, most: int) -> Asked:
     """Return the tokens; a premise that is too long is cut at the end."""
-    answer = next(answer for answer, column in style.answers.items() if COLUMNS[column] == text.label)
     label: list[int] = tokenizer(answer, add_special_tokens=False)["input_ids"]
     if tokenizer.eos_token_id is not None:
         label = [*label, tokenizer.eos_token_id]
     premise = text.first
     while True:
-        prompt: list[int] = tokenizer(style.prompt.format(premise=premise, claim=text.second))["input_ids"]
+        prompt: list[int] = tokenizer(storable(style.filled(premise, text.second)))["input_ids"]
         if len(prompt) + len(label) <= most or not premise:
             return Asked(prompt[: most - len(label)], label)
         premise = premise[: int(len(premise) * 0.9)]

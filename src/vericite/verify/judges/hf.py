@@ -229,6 +229,16 @@ def with_prompt(style: Style, file: Path) -> Style:
     return Style(f"{style.name}[{prompt.signature}]", text, prompt.columns, searched=True)
 
 
+def named_style(style: Style, rest: str) -> tuple[str, Style]:
+    """Return the checkpoint and the style of ``CHECKPOINT`` or ``CHECKPOINT?prompt=FILE``.
+
+    Raises:
+        InputError: The file is not a judge's prompt, or is not verbatim.
+    """
+    checkpoint, asked, file = rest.rpartition("?prompt=")
+    return (checkpoint, with_prompt(style, Path(file).expanduser())) if asked else (rest, style)
+
+
 TRUE = Style("hf-seq2seq", "premise: {premise} hypothesis: {claim}", {"1": ENTAILS, "0": NEUTRAL})
 """Style of TRUE (Honovich et al. 2022), for example ``google/t5_xxl_true_nli_mixture``."""
 
@@ -245,6 +255,9 @@ ATTRSCORE = Style(
 
 ATTRSCORE_CAUSAL = replace(ATTRSCORE, name="hf-attrscore-causal")
 """Style of AttrScore's decoders, for example ``osunlp/attrscore-alpaca-7b``; the prompt is the same."""
+
+STYLES = {style.name: style for style in (TRUE, ATTRSCORE, ATTRSCORE_CAUSAL)}
+"""The styles, by the first part of a judge's name."""
 
 
 class Seq2SeqJudge:

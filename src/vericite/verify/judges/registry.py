@@ -69,10 +69,8 @@ def _seq2seq(style: str, causal: bool = False) -> Make:
     def make(rest: str, _: Settings) -> Judge:
         from vericite.verify.judges import hf
 
-        checkpoint, asked, file = rest.rpartition("?prompt=")
-        known: hf.Style = getattr(hf, style)
-        named = hf.with_prompt(known, Path(file).expanduser()) if asked else known
-        return (hf.CausalJudge if causal else hf.Seq2SeqJudge)(checkpoint if asked else rest, named)
+        checkpoint, named = hf.named_style(getattr(hf, style), rest)
+        return (hf.CausalJudge if causal else hf.Seq2SeqJudge)(checkpoint, named)
 
     return make
 
