@@ -214,6 +214,7 @@ def test_latex_has_columns_a_label_and_footnotes(folder: Path, compared: Layout)
     assert r"\begin{tabular}{llcc}" in text and "model & k & Sup. & Rec. " in text
     assert all(line.count(" & ") == 3 for line in text.splitlines() if line.endswith(r"\\"))
     assert r"\label{tab:depth}" in text and " n = 3." in text
+    assert r"\label{tab:zinc-table-2}" in as_latex(replace(marked, name="zinc_table 2"))
     for mark in (r"$^{\dagger}$", r"$^{\ast}$", r"$^{\ddagger}$"):
         assert text.count(f"smallskip {mark}") == 1 and text.count(mark) == 2
     assert "(.250 / .500)" in text

@@ -91,7 +91,7 @@ def build(
     A sentence of a reference answer cites the gold document with most of its words, or is left out. Prompts with
     rationales need some: a model writes them, or --reference uses the answer itself. A model's rationale is kept if it
     cites documents that exist and, read by itself, leads to the right answer. With --retrieved and --prompt they are
-    made as in Reason and Verify: from the documents that a search finds, with the prompt of the evaluation, and only
+    made after Reason and Verify: from the documents that a search finds, with the prompt of the evaluation, and only
     those with the right answer are kept. An interrupted build, even after kill -9, continues when you run the same
     command again. A demonstration has at most search.k documents: by default 3 gold documents, or 5 search results.
     """

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +17,7 @@ from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
 from vericite.cli.plans import SetOption, settings_from
 from vericite.cli.refusals import refuse_unwritable, report
 from vericite.cli.score import GoldOption
-from vericite.errors import Problems
+from vericite.errors import InputError, Problems
 
 if TYPE_CHECKING:
     from vericite.lab.experiment.compute import Computed
@@ -107,8 +108,6 @@ def _run_trained(experiment: Path, values: dict[str, str], to: Path | None, firs
 
 
 def _values(given: list[str] | None) -> dict[str, str]:
-    from vericite.errors import InputError
-
     found: dict[str, str] = {}
     for text in given or ():
         name, mark, value = text.partition("=")
@@ -234,8 +233,13 @@ def table(
     settings = settings_from(Draws, assigned)
     refuse_unwritable(out)
     problems = Problems()
-    chosen = Layout.load(layout or _own(runs))
-    text = FORMS[as_.value](make_table(read_cells(runs, problems), chosen, settings.bootstrap))
+    own_layout, name = _own(runs)
+    if not (layout or own_layout):
+        raise InputError(
+            "expected --layout, because these folders do not specify one; found none. Use vericite-1, or a file."
+        )
+    made = make_table(read_cells(runs, problems), Layout.load(layout or own_layout), settings.bootstrap)
+    text = FORMS[as_.value](replace(made, name=name))
     if out is None:
         typer.echo("\n".join(map(clean, text.split("\n"))))
     else:
@@ -243,22 +247,20 @@ def table(
     report(problems)
 
 
-def _own(runs: list[Path]) -> str:
-    """Return the layout named in the experiment."""
+def _own(runs: list[Path]) -> tuple[str, str]:
+    """Return the layout that an experiment names, and the experiment's name; empty if none names one."""
     import json
 
-    from vericite.errors import InputError
     from vericite.lab.experiment.grid import EXPERIMENT
 
     for folder in runs:
         if not folder.is_dir():
             raise InputError(f"expected folders of experiments, or of `ask --save`; there is no folder {folder}")
         path = folder / EXPERIMENT
-        if path.is_file() and (named := json.loads(path.read_text(encoding="utf-8")).get("layout")):
-            return str(named)
-    raise InputError(
-        "expected --layout, because these folders do not specify one; found none. Use vericite-1, or a file."
-    )
+        content: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if named := content.get("layout"):
+            return str(named), str(content.get("name", ""))
+    return "", ""
 
 
 class Computable(StrEnum):

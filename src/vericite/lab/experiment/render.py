@@ -156,7 +156,7 @@ def as_latex(table: Table) -> str:
             r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", heads, r"\midrule",
             *lines, r"\bottomrule", r"\end{tabular}",
             rf"\caption{{{_escaped(table.layout.title)}.{_escaped(same)} {_escaped(intervals)}}}",
-            rf"\label{{tab:{_slug(table.layout.title)}}}",
+            rf"\label{{tab:{_slug(table.name or table.layout.title)}}}",
             r"{\footnotesize", *(rf"\par\smallskip {line}" for line in below), "}", r"\end{table}", *comments,
         ]
     )  # fmt: skip

@@ -197,6 +197,7 @@ class Table:
         drawn: The settings of the intervals.
         warnings: Warnings about cells: failed questions, truncated evidence.
         our_wording: Prompts that a paper prints, but that were sent in our words.
+        name: Name of the experiment, for references to the table; empty if unknown.
     """
 
     layout: Layout
@@ -208,6 +209,7 @@ class Table:
     drawn: Bootstrap = field(default_factory=Bootstrap)
     warnings: tuple[str, ...] = ()
     our_wording: tuple[str, ...] = ()
+    name: str = ""
 
 
 def read_cells(folders: Sequence[Path], problems: Problems) -> list[RunCell]:
