@@ -44,7 +44,8 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
-from vericite.lab.train.examples import AttributionExample, read_examples
+from vericite.lab.train.examples import AttributionExample
+from vericite.lab.train.source_sets import read_examples
 from vericite.records import Answer, Claim, Document, Gold, GoldSentence, RateTally, Span, read_jsonl, to_json
 from vericite.text.citations import parse_answer
 from vericite.verify.judges.bundled import BundledJudge

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from vericite.disk.jobs import Lines
 from vericite.formats import AnswerToCheck
-from vericite.lab.train.examples import read_examples
+from vericite.lab.train.source_sets import read_examples
 from vericite.text.citations import parse_answer
 
 NOTHING = "-"

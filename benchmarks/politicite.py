@@ -54,7 +54,8 @@ from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.formats import AnswerToCheck
 from vericite.generate import ExtractiveGenerator
-from vericite.lab.train.examples import one_claim, read_examples
+from vericite.lab.train.examples import one_claim
+from vericite.lab.train.source_sets import read_examples
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, RateTally, Record, read_jsonl

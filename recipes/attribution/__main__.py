@@ -47,7 +47,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
 import made
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
-from vericite.lab.train.examples import AttributionExample, as_compared, as_line, read_examples
+from vericite.lab.train.examples import AttributionExample, as_compared, as_line
+from vericite.lab.train.source_sets import read_examples
 from vericite.records import to_json
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from server import Answering, Arrival, ScriptedServer, reply
 
-from vericite.lab.train.examples import AttributionExample, read_examples
+from vericite.lab.train.examples import AttributionExample
+from vericite.lab.train.source_sets import read_examples
 
 PAGES = [
     ("Levodopa", ["Levodopa relieves rigidity in Parkinson's disease. ", "It is given with carbidopa."]),

@@ -13,7 +13,7 @@ from server import Answering, Arrival, ScriptedServer, reply
 
 import vericite
 from vericite.generate.prompt import load_prompt
-from vericite.lab.train.examples import read_examples
+from vericite.lab.train.source_sets import read_examples
 from vericite.records import Run, read_jsonl
 
 pytestmark = needs_papers

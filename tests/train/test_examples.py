@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from vericite.errors import InputError
-from vericite.lab.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, ExampleSource, refuse_shared
+from vericite.lab.train.source_sets import read_examples
 
 
 def example(id: str, **more: Any) -> AttributionExample:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.errors import InputError, Problems
-from vericite.lab.train.examples import AttributionExample, file_hash, read_examples
-from vericite.lab.train.source_sets import ANNOTATIONS, SNIPPET_TOKENS, snippet
+from vericite.lab.train.examples import AttributionExample, file_hash
+from vericite.lab.train.source_sets import ANNOTATIONS, SNIPPET_TOKENS, read_examples, snippet
 
 FILLER = "The committee met again and adjourned without a result."
 RESPONSE = "Zinc shortens colds [1][2]. Iron cures anaemia [3]."

@@ -153,7 +153,7 @@ class PairMaker:
         return found
 
 
-class LabelledPair(NamedTuple):
+class CasePair(NamedTuple):
     """A case with what a judge reads of it; a text instead of a pair says why there is none."""
 
     case: LabelledCase
@@ -190,10 +190,10 @@ class ByJudge(NamedTuple):
     found: Sequence[str | None]
 
 
-def pairs_of_all(cases: Sequence[LabelledCase], maker: PairMaker) -> dict[Setting, list[LabelledPair]]:
+def pairs_of_all(cases: Sequence[LabelledCase], maker: PairMaker) -> dict[Setting, list[CasePair]]:
     """Return the pairs of all three settings."""
     return {
-        setting: [LabelledPair(case, pair) for case, pair in zip(cases, maker.pairs(setting, cases), strict=True)]
+        setting: [CasePair(case, pair) for case, pair in zip(cases, maker.pairs(setting, cases), strict=True)]
         for setting in TABLES
     }
 

@@ -35,15 +35,8 @@ from vericite.lab.experiment.config import experiment_content
 from vericite.lab.experiment.grid import CELLS, EXPERIMENT
 from vericite.lab.experiment.tables import ANSWERS, CITED, GOLD, CitedAnswer
 from vericite.lab.train.configs import HeadConfig, LabelConfig, LoraConfig
-from vericite.lab.train.examples import (
-    AttributionExample,
-    as_compared,
-    as_line,
-    file_hash,
-    one_claim,
-    read_examples,
-    source_of,
-)
+from vericite.lab.train.examples import AttributionExample, as_compared, as_line, file_hash, one_claim, source_of
+from vericite.lab.train.source_sets import read_examples
 from vericite.lab.train.written import Cited, asked_of, gold_of, prompt_text
 from vericite.pipeline.check import check_many
 from vericite.records import (

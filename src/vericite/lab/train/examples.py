@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -12,8 +12,8 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from vericite.datasets.registry import is_named, source_named
 from vericite.datasets.rows import files_in
-from vericite.errors import InputError, Problems, RecordError
-from vericite.records import Answer, Document, Gold, GoldSentence, Record, read_jsonl
+from vericite.errors import InputError
+from vericite.records import Answer, Document, Gold, GoldSentence, Record
 from vericite.text.citations import parse_answer
 
 
@@ -120,35 +120,6 @@ def file_hash(path: Path) -> str:
         except OSError as error:
             raise InputError(f"expected a readable file; found {file}: {error.strerror}") from None
     return digest.hexdigest()[:16]
-
-
-def read_examples(paths: Iterable[Path], problems: Problems | None = None) -> list[AttributionExample]:
-    """Read the examples of these files in order; ``vj:FILE`` and ``msmarco:FILE`` are published data sets.
-
-    Args:
-        paths: The files.
-        problems: Records of data sets that cannot be used are added here.
-
-    Raises:
-        InputError: A file cannot be read, a line is not an example, or there are none.
-    """
-    # A late import: it makes examples of this module.
-    from vericite.lab.train.source_sets import examples_named
-
-    found: list[AttributionExample] = []
-    listed = list(paths)
-    for path in listed:
-        if is_named(str(path)):
-            found += examples_named(str(path), Problems() if problems is None else problems)
-            continue
-        try:
-            found += read_jsonl(AttributionExample, path)
-        except RecordError as error:
-            raise InputError(f"{error}. Correct or remove that line; docs/training.md shows the format.") from None
-    if not found:
-        names = ", ".join(map(str, listed)) or "no file"
-        raise InputError(f"expected examples in {names}; found none. Make some: vericite train attribution-data")
-    return found
 
 
 def refuse_shared(

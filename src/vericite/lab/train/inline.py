@@ -27,8 +27,9 @@ from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, Problems
 from vericite.formats import AnswerToCheck
 from vericite.lab.train.configs import LoraConfig
-from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, file_hash, refuse_shared
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
+from vericite.lab.train.source_sets import read_examples
 from vericite.lab.train.written import SOURCE_LENGTHS, Cited, answers_of, asked_of, first_paragraph, prompt_text
 from vericite.models.hf import torch_device
 from vericite.text.citations import parse_answer

@@ -41,9 +41,10 @@ from vericite.errors import InputError, Problems
 from vericite.lab.assess.checkpoint import CARD as LABEL_CARD
 from vericite.lab.assess.checkpoint import LabelCard, LabelKind, as_one_text, decoder_ids
 from vericite.lab.train.configs import ADAPTER_RATE, LabelConfig, LoraConfig
-from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, file_hash, refuse_shared
 from vericite.lab.train.lora import LoraRun, LoraTask, adapted, seeded, trained
 from vericite.lab.train.set_head import HeadFigures, best_threshold, cited_by, figures
+from vericite.lab.train.source_sets import read_examples
 from vericite.lab.train.texts import LabelledTexts
 from vericite.models.hf import Reader, find_checkpoint, load, quiet, read_config, torch_device
 from vericite.network.access import offline_by_environment

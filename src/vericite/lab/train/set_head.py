@@ -22,7 +22,8 @@ from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, Problems
 from vericite.lab.train.configs import HeadConfig
-from vericite.lab.train.examples import AttributionExample, file_hash, read_examples, refuse_shared
+from vericite.lab.train.examples import AttributionExample, file_hash, refuse_shared
+from vericite.lab.train.source_sets import read_examples
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
 from vericite.records import Record, to_json

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vericite.datasets.attributed import long_answers, msmarco_entry, msmarco_rows
-from vericite.datasets.registry import source_named
+from vericite.datasets.registry import is_named, source_named
 from vericite.datasets.rows import Row, files_in, read_rows
 from vericite.errors import InputError, Problems, RecordError
 from vericite.lab.train.examples import AttributionExample, ExampleSource, source_of
+from vericite.records import read_jsonl
 from vericite.text.citations import parse_answer
 
 SOURCES = 5
@@ -253,4 +254,30 @@ def examples_named(text: str, problems: Problems) -> list[AttributionExample]:
             f"expected {source.set.title} with supported answers in {text}: {source.set.shape}; found none."
             f"{problems.first_of(*paths)}"
         )
+    return found
+
+
+def read_examples(paths: Iterable[Path], problems: Problems | None = None) -> list[AttributionExample]:
+    """Read the examples of these files in order; ``vj:FILE`` and ``msmarco:FILE`` are published data sets.
+
+    Args:
+        paths: The files.
+        problems: Records of data sets that cannot be used are added here.
+
+    Raises:
+        InputError: A file cannot be read, a line is not an example, or there are none.
+    """
+    found: list[AttributionExample] = []
+    listed = list(paths)
+    for path in listed:
+        if is_named(str(path)):
+            found += examples_named(str(path), Problems() if problems is None else problems)
+            continue
+        try:
+            found += read_jsonl(AttributionExample, path)
+        except RecordError as error:
+            raise InputError(f"{error}. Correct or remove that line; docs/training.md shows the format.") from None
+    if not found:
+        names = ", ".join(map(str, listed)) or "no file"
+        raise InputError(f"expected examples in {names}; found none. Make some: vericite train attribution-data")
     return found
