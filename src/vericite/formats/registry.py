@@ -374,7 +374,10 @@ def _question_lines(path: Path) -> Iterator[_Numbered | RecordError]:
 def _questions_of(raw: RawRecord) -> Iterator[_Numbered | RecordError]:
     """Yield the question of a record, or the texts of a list."""
     if raw.json[:1] in ('"', "["):
-        value: Any = from_json(raw.json)
+        try:
+            value: Any = from_json(raw.json)
+        except ValueError:
+            value = None
         texts = cast("list[Any]", value) if isinstance(value, list) else [value]
         if texts and all(isinstance(text, str) for text in texts):
             for number, text in enumerate(texts, start=raw.number):

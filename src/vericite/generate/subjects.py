@@ -11,14 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from vericite.records import Evidence
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.names import is_mentioned, names_in, spelt
-
-if TYPE_CHECKING:
-    from vericite.generate.selection import Candidate
 
 _ENDINGS = (
     "e|es|ed|s|d|n|t|th|ing|ings|er|ers|or|ors|al|als|ally|ly|y|ies|ied|ying|ion|ions|ation|ations|ication|ications|ive|ives|"
@@ -98,7 +95,14 @@ def outcomes_of(question: str) -> list[str]:
     return [word for word in every if word not in subjects and spelt(word).startswith(tuple(chain(*_same())))]
 
 
-def about_the_asked(question: str, asked: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[bool]:
+class SentenceOfSource(Protocol):
+    """A sentence, and the marker of its source."""
+
+    text: str
+    marker: int
+
+
+def about_the_asked(question: str, asked: Sequence[SentenceOfSource], evidence: Sequence[Evidence]) -> list[bool]:
     """Whether each sentence is about what is asked, so that it may vote for yes or for no.
 
     A sentence is excluded if its source has clearly less of what is asked than another source; if another sentence of

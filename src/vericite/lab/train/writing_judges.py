@@ -51,7 +51,7 @@ class WritingRun:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedText:
     """A prompt and the label that should be written, in tokens."""
 
     prompt: list[int]
@@ -99,7 +99,7 @@ def train_writing_judge(run: WritingRun, config: LoraConfig, report: Callable[[i
     model = adapted(loaded.model, config, causal, writes=not causal)
     most = min(config.max_tokens, loaded.max_tokens)
 
-    def read(texts: Sequence[LabelledTexts]) -> list[Asked]:
+    def read(texts: Sequence[LabelledTexts]) -> list[AskedText]:
         return [_asked(text, answers[text.label], style, loaded.tokenizer, most) for text in texts]
 
     known, held = read(run.examples), read(run.dev)
@@ -133,7 +133,7 @@ def _answer(label: str, style: Style) -> str:
     return answer
 
 
-def _asked(text: LabelledTexts, answer: str, style: Style, tokenizer: Any, most: int) -> Asked:
+def _asked(text: LabelledTexts, answer: str, style: Style, tokenizer: Any, most: int) -> AskedText:
     """Return the tokens; a premise that is too long is cut at the end."""
     label: list[int] = tokenizer(answer, add_special_tokens=False)["input_ids"]
     if tokenizer.eos_token_id is not None:
@@ -142,18 +142,18 @@ def _asked(text: LabelledTexts, answer: str, style: Style, tokenizer: Any, most:
     while True:
         prompt: list[int] = tokenizer(storable(style.filled(premise, text.second)))["input_ids"]
         if len(prompt) + len(label) <= most or not premise:
-            return Asked(prompt[: most - len(label)], label)
+            return AskedText(prompt[: most - len(label)], label)
         premise = premise[: int(len(premise) * 0.9)]
 
 
 def _task(
     model: Any,
-    known: Sequence[Asked],
-    held: Sequence[Asked],
-    losses: Callable[[Any, Sequence[Asked], int], Tensor],
+    known: Sequence[AskedText],
+    held: Sequence[AskedText],
+    losses: Callable[[Any, Sequence[AskedText], int], Tensor],
     pad: int,
 ) -> LoraTask:
-    def loss_of(some: Sequence[Asked]) -> tuple[Tensor, float]:
+    def loss_of(some: Sequence[AskedText]) -> tuple[Tensor, float]:
         return losses(model, some, pad), float(sum(len(asked.label) for asked in some))
 
     def dev_loss() -> float:
@@ -169,7 +169,7 @@ def _padded(rows: Sequence[list[int]], fill: int, place: Any) -> Tensor:
     return torch.tensor([row + [fill] * (longest - len(row)) for row in rows], device=place)
 
 
-def _written(model: Any, some: Sequence[Asked], pad: int) -> Tensor:
+def _written(model: Any, some: Sequence[AskedText], pad: int) -> Tensor:
     """Return the summed loss of the labels that an encoder-decoder writes."""
     prompts = [asked.prompt for asked in some]
     labels = _padded([asked.label for asked in some], -100, model.device)
@@ -178,7 +178,7 @@ def _written(model: Any, some: Sequence[Asked], pad: int) -> Tensor:
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1), reduction="sum")
 
 
-def _causal(model: Any, some: Sequence[Asked], pad: int) -> Tensor:
+def _causal(model: Any, some: Sequence[AskedText], pad: int) -> Tensor:
     """Return the summed loss of the labels that a decoder writes after its prompt."""
     whole = [asked.prompt + asked.label for asked in some]
     wanted = [[-100] * len(asked.prompt) + asked.label for asked in some]
