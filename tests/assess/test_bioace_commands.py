@@ -33,7 +33,7 @@ STANDS_FOR = [
     (r"minilm\.json,mpnet\.json,simcse\.json", "mixture.json"),
     (r"completeness=hf-attrscore-causal:(\w+)\S+", r"completeness=\1"),
     (r",hf-attrscore-causal:lora[^ ,]+", ""),
-    (r"hf-seq2seq:[^ ,]+|hf-attrscore:[^ ,]+|hf:FacebookAI/roberta-large-mnli", "lexical"),
+    (r"hf-seq2seq:[^ ,]+|hf-attrscore(?:-causal)?:[^ ,]+|hf:FacebookAI/roberta-large-mnli", "lexical"),
     (r"hf:correct,", "correct,"),
     (r" --set dev=\S+", ""),
     (r" --set punkt=true", ""),
@@ -126,7 +126,7 @@ def run_all(run_cli, folder: Path, model: ScriptedServer, monkeypatch: pytest.Mo
 
 def scored_elsewhere(folder: Path) -> None:
     lines = [line for name in ("test", "train") for line in (folder / f"{name}-pairs.jsonl").read_text().splitlines()]
-    for name in ("alignscore", "summac"):
+    for name in ("alignscore", "conv", "zs"):
         rows = [{**json.loads(line), "score": (len(line) % 11) / 10} for line in lines]
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
@@ -172,8 +172,9 @@ def figures_in(found: dict[str, list[dict]]) -> None:
     for table, (title, row) in rows.items():
         values = [each["value"] for each in found[table] if each["table"] == title and each["row"] == row]
         assert values and all(value is not None for value in values), (table, found[table])
-    fitted = {row["by"] for row in found["4"] if row["by"] and "fitted" in row["by"]}
-    assert {name.partition(",")[0] for name in fitted} == {"AlignScore", "SummaC"}
+    for table, title in (("4", "citations by document"), ("5", "citations by the most similar sentence")):
+        fitted = {row["by"] for row in found[table] if row["table"].startswith(title) and "fitted" in (row["by"] or "")}
+        assert {name.partition(",")[0] for name in fitted} == {"AlignScore", "SummaC-conv", "SummaC-zs"}
 
 
 @pytest.mark.slow

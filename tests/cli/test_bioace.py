@@ -54,6 +54,21 @@ def test_all_systems_have_the_row_of_the_paper(run_cli):
     assert (found["F1"]["n"], found["F1"]["by"]) == (2, "bundled")
 
 
+@pytest.mark.parametrize("head", ["verbatim = true", 'system = "List the facts."'])
+def test_a_prompt_for_nuggets_may_name_the_question(run_cli, tmp_path, head: str):
+    prompt = tmp_path / "prompt.toml"
+    prompt.write_text(f'name = "m"\nversion = 1\nabout = "x"\n{head}\nuser = "Asked: {{question}} Text: {{text}}"\n')
+    known = [topic["question"] for topic in json.loads((EXAMPLES / "answers.json").read_text())]
+    with ScriptedServer() as server:
+        server.default = reply("Iron helps.\nIron is cheap.")
+        files = ("--documents", str(EXAMPLES / "documents.jsonl"), "--set", f"nugget_prompt={prompt}")
+        chosen = ("--llm", server.spec, "--set", "tables=1,A5", "--set", "judge=lexical", "--set", "draws=100")
+        printed = run_cli(*COMMAND, *files, *chosen)
+        assert printed.code == 0, printed.err
+        asked = [question.partition(" Text: ")[0] for question in server.questions]
+    assert asked and all(any(question in text for question in known) for text in asked)
+
+
 def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
     documents = tmp_path / "documents.jsonl"
     texts = {"1100": "Iron supplements lower fatigue in women without anaemia.", "1200": "Statins lower heart attacks."}
@@ -254,7 +269,7 @@ def test_a_prompt_without_who_is_asked_is_refused(run_cli, tmp_path):
     labels = run_cli(*COMMAND, "--set", f"completeness_prompt={prompt}")
     assert labels.code == 2 and "completeness=llm" in labels.err.replace("\n", " ")
     no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--set", f"nugget_prompt={prompt}")
-    assert no_slot.code == 2 and "to be among text; found {passage}" in no_slot.err.replace("\n", " ")
+    assert no_slot.code == 2 and "to be among text, question; found {passage}" in no_slot.err.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

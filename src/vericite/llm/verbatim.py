@@ -175,8 +175,10 @@ def read_any(path: Path) -> Prompt | VerbatimPrompt:
     return VerbatimPrompt.read(path) if is_verbatim(path) else read_prompt(path, Prompt)
 
 
-def expect_texts(prompt: Prompt | VerbatimPrompt, names: Sequence[str]) -> None:
+def expect_texts(prompt: Prompt | VerbatimPrompt, names: Sequence[str], may: Sequence[str] = ()) -> None:
     """Refuse a prompt that lacks a slot for one of its texts, or that has a slot which nothing fills.
+
+    It may also have the slots in ``may``.
 
     In a verbatim prompt, braces around other words are plain text.
 
@@ -187,7 +189,7 @@ def expect_texts(prompt: Prompt | VerbatimPrompt, names: Sequence[str]) -> None:
         expect_slots(prompt.name, prompt.turns, names)
         return
     expect_known_slots(prompt.name, "system", prompt.system, (), names)
-    expect_known_slots(prompt.name, "user", prompt.user, names)
+    expect_known_slots(prompt.name, "user", prompt.user, names, may)
 
 
 def request_with(

@@ -221,7 +221,8 @@ def _extracted(
     known = [
         (answer, answer.item.answer.text) for answer in answers if answer.item.answer and gold.get(answer.question)
     ]
-    made = list(make_nuggets([text for _, text in known], chosen.llm, chosen.prompt))
+    questions = [answer.item.answer.question or answer.question for answer, _ in known if answer.item.answer]
+    made = list(make_nuggets([text for _, text in known], chosen.llm, chosen.prompt, questions))
     failures = Counter(nuggets.failure for nuggets in made if nuggets.failure is not None)
     remarks += [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
     return [(answer, nuggets) for (answer, _), nuggets in zip(known, made, strict=True)]

@@ -79,7 +79,9 @@ class AssessSettings(Draws):
         default=(), description="Files to write the mixtures to, as JSON, one for each embedder."
     )
     nugget_prompt: str | None = Field(
-        default=None, description="File (.toml) with a prompt for nuggets, instead of the bundled one."
+        default=None,
+        description="File (.toml) with a prompt for nuggets, instead of the bundled one. It has the slot {text}, and "
+        "may have {question}.",
     )
     completeness: str | None = Field(
         default=None,

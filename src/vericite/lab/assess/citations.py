@@ -142,11 +142,14 @@ class PairMaker:
         return found
 
     def _nuggets(self, cases: Sequence[LabelledCase]) -> list[Pair | str]:
-        texts = list(dict.fromkeys(text for case in cases for text in (case.document.titled_text, case.claim)))
-        made = dict(zip(texts, make_nuggets(texts, self.llm, self.prompt), strict=True))
+        asked = list(
+            dict.fromkeys((text, case.asked) for case in cases for text in (case.document.titled_text, case.claim))
+        )
+        texts, questions = ([pair[side] for pair in asked] for side in (0, 1))
+        made = dict(zip(asked, make_nuggets(texts, self.llm, self.prompt, questions), strict=True))
         found: list[Pair | str] = []
         for case in cases:
-            own = [made[case.document.titled_text], made[case.claim]]
+            own = [made[text, case.asked] for text in (case.document.titled_text, case.claim)]
             failure = next((nuggets.failure for nuggets in own if nuggets.failure), None)
             premise, claim = ("\n".join(nuggets.nuggets) for nuggets in own)
             found.append(f"no nuggets: {failure}" if failure else Pair(premise, claim))

@@ -31,8 +31,8 @@ PRESETS: Mapping[str, float] = {
     "all-mpnet-base-v2": 0.6211,
     "sup-simcse-roberta-large": 0.6035,
 }
-"""BioACE's probability thresholds. They belong to the authors' mixtures, which are not published, so they are
-approximate with any other mixture."""
+"""BioACE's probability thresholds. They belong to the authors' mixtures, of which only that of MiniLM is published, as
+a pickle, so they are approximate with any other mixture."""
 
 
 class StoredMixture(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
@@ -62,19 +63,28 @@ class MadeNuggets(NamedTuple):
 
 
 def make_nuggets(
-    texts: Iterable[str], llm: LLM | None = None, prompt: Prompt | VerbatimPrompt = PROMPT
+    texts: Iterable[str],
+    llm: LLM | None = None,
+    prompt: Prompt | VerbatimPrompt = PROMPT,
+    questions: Sequence[str] = (),
 ) -> Iterable[MadeNuggets]:
     """Return the nuggets of each text, in order, by a language model or, without one, offline.
+
+    Args:
+        texts: The texts.
+        llm: The language model.
+        prompt: Its prompt, with ``{text}`` and perhaps ``{question}``.
+        questions: The question of each text.
 
     Raises:
         InputError: The prompt has no slot for the text, or has unknown slots.
     """
     if llm is None:
         return (MadeNuggets(split_nuggets(text)) for text in texts)
-    expect_texts(prompt, ("text",))
+    expect_texts(prompt, ("text",), ("question",))
 
-    async def ask(text: str) -> MadeNuggets:
-        reply = await llm.complete(request_with(prompt, {"text": text}, 1024))
+    async def ask(given: tuple[str, str]) -> MadeNuggets:
+        reply = await llm.complete(request_with(prompt, dict(zip(("text", "question"), given, strict=True)), 1024))
         if isinstance(reply, CallFailure):
             return MadeNuggets((), reply.reason)
         if reply.cut_off:
@@ -84,7 +94,7 @@ def make_nuggets(
         except ValueError as error:
             return MadeNuggets((), str(error))
 
-    return llm.each(texts, ask)
+    return llm.each(zip(texts, questions or repeat(""), strict=False), ask)
 
 
 class Alignment(NamedTuple):
