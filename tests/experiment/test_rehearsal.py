@@ -286,7 +286,7 @@ def test_a_ready_experiment_sends_the_printed_prompts(
     words = ["run", str(file), "--to", str(tmp_path / "runs"), *rehearsal.given(file, files), "--first", "2"]
     done = run_cli(*words, "--set", f"prompts={printed_prompts}")
     if any(cell.plan.answer.evidence == "sentences" for cell in Experiment.load(file).expanded()):
-        assert done.code == 2 and "excerpts" in done.err
+        assert done.code == 2 and "answer.evidence" in done.err
         return
     assert done.code == 0 and "our wording" not in done.err, done.out + done.err
     sent = [arrival.body["messages"] for arrival in hosts.arrivals]
