@@ -29,7 +29,7 @@ DRUGS = ("velotrexine", "amorinol", "sitavalone", "percudine")
 ARTICLE = """<article article-type="research-article"><front><article-meta>
 <article-id pub-id-type="pmid">{pmid}</article-id><article-id pub-id-type="pmc">{pmid}9</article-id>
 <title-group><article-title>{drug} for cough</article-title></title-group>
-<abstract><p>We studied {drug} in adults with chronic cough. Treatment with {drug} reduced coughs by a third.</p></abstract>
+<abstract><p>We studied {drug} in adults with chronic cough. Taking {drug} reduced coughs by a third.</p></abstract>
 </article-meta></front><body><sec><title>Results</title>
 <p>Headache was the commonest adverse effect of {drug} and was reported by 12 adults.</p></sec></body></article>
 """
