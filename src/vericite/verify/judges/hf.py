@@ -30,7 +30,6 @@ from vericite.models.hf import (
 )
 from vericite.network.access import offline_by_environment
 from vericite.records import storable
-from vericite.verify.judges.llm import VerbatimJudgePrompt, load_judge_prompt
 from vericite.verify.judging import softmax
 
 _REST = "not entailment"
@@ -220,6 +219,9 @@ def with_prompt(style: Style, file: Path) -> Style:
     Raises:
         InputError: The file is not a judge's prompt, or is not verbatim.
     """
+    # A late import: it opens a cache, which no check without such a prompt needs.
+    from vericite.verify.judges.llm import VerbatimJudgePrompt, load_judge_prompt
+
     prompt = load_judge_prompt(file)
     if not isinstance(prompt, VerbatimJudgePrompt):
         raise InputError(
