@@ -185,7 +185,7 @@ def test_refused_calls_are_marked_and_only_they_are_asked_again(
     assert len(models) == 4
     for (model, column), row in found.items():
         if model == "Mistral-7B":
-            assert (row["value"], row["low"], row["missing"]) == ("failed", "", "3")
+            assert (row["value"], row["low"]) == ("failed", "") and row["n"] in ("", "0")
         elif column in ("Sup.", "R-L"):
             assert (row["n"], row["missing"]) == ("2", "0")
         elif column == "Rec.":
