@@ -9,7 +9,7 @@ INSTALL := install --no-compile
 TORCH ?= torch==2.13.0
 QUESTION ?= Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?
 
-.PHONY: help setup demo test test-hf test-llm test-peers test-slow check format docs docs-check bench wheel-check lock clean
+.PHONY: help setup demo test test-hf test-hf-slow test-llm test-peers test-slow check format docs docs-check bench wheel-check lock clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,8 +39,8 @@ demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the ans
 
 # What Python compiles for the tests stays in .venv, also where the shell says PYTHONDONTWRITEBYTECODE. Without that each
 # worker, and each command that a test starts, compiles the package and its libraries anew.
-test test-hf test-llm test-slow: export PYTHONDONTWRITEBYTECODE :=
-test test-hf test-llm test-slow: export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
+test test-hf test-hf-slow test-llm test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-hf test-hf-slow test-llm test-slow: export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 test: $(VENV)/.dev ## Run the fast tests, on all cores
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not slow and not hf and not llm"
@@ -60,7 +60,10 @@ $(VENV)/.llm: tests/llm/requirements.txt $(VENV)/.dev
 	@touch $@
 
 test-hf: $(VENV)-hf/.done ## Run the tests of checkpoints and of training decoders, on small models made by the tests (needs torch)
-	$(VENV)-hf/bin/python -m pytest -m hf -rs
+	$(VENV)-hf/bin/python -m pytest -m "hf and not slow" -rs
+
+test-hf-slow: $(VENV)-hf/.done ## Run the slow ones of these: every experiment with checkpoints, and those that train
+	$(VENV)-hf/bin/python -m pytest -m "hf and slow" -rs
 
 test-llm: $(VENV)/.llm ## Run the tests on a small language model in llama.cpp, on this machine
 	$(BIN)/pytest -m llm -rs
