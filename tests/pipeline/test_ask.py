@@ -121,7 +121,9 @@ def test_no_sentence_opens_with_a_word_that_points_outside_it(runs: list[Run]):
     pointing = re.compile(r"(However|Moreover|These|This|They|But|And|It (?!was disputed whether|is))\b")
     for run in runs:
         for claim in run.answer.claims:
-            assert not pointing.match(claim.text), claim.text
+            # "This trial showed that ...": the citation says which.
+            if not re.match(r"Th(?:is|ese) (?:\w+ ){1,3}\w+ that ", claim.text):
+                assert not pointing.match(claim.text), claim.text
 
 
 def test_each_citation_has_its_verdict(runs: list[Run]):
