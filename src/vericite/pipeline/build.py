@@ -227,7 +227,7 @@ def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Questi
 
 
 def _is_small(plan: AnswerPlan, model: LLM) -> bool:
-    """Whether a small model is asked as usual: without a prompt, a pool or a choice of evidence by the user."""
+    """Whether the model is small, and the user has chosen no prompt, no demonstrations and no kind of evidence."""
     from vericite.generate.guide import SMALL
 
     path = model.spec.path
