@@ -74,13 +74,18 @@ def asked_aspects(question: str) -> tuple[Aspect, ...]:
     return tuple(aspect for aspect in found if aspect.name != "definition" or len(found) == 1)
 
 
-_CLOSED = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|has|have|should|will|would|may)\b", re.IGNORECASE)
+_BE, DO = "is|are|was|were", "do|does|did"
+CLOSED = re.compile(
+    rf"\s*+(?P<auxiliary>{_BE}|{DO}|can|could|has|have|had|should|will|would|may|might|must)\s++(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matches questions of yes or no: the auxiliary verb that they begin with, and the rest."""
 
 
 def aspect_of(question: str) -> str | None:
     """Return the name of what a question asks for; ``effect`` for a yes/no question that asks for nothing else."""
     asked = asked_aspects(question)
-    return asked[0].name if asked else "effect" if _CLOSED.match(question) else None
+    return asked[0].name if asked else "effect" if CLOSED.match(question) else None
 
 
 def empty_kind(text: str) -> str | None:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.generate.aspects import aspect_of, fit, has_asked, is_stated
+from vericite.generate.aspects import CLOSED, DO, aspect_of, fit, has_asked, is_stated
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
@@ -73,10 +73,6 @@ def polarity(text: str) -> frozenset[str]:
     return frozenset(found | {"negated"} if negated else found)
 
 
-_BE = "is|are|was|were"
-_DO = "do|does|did"
-_OTHER = "can|could|has|have|had|should|will|would|may|might|must"
-_CLOSED = re.compile(rf"\s*+(?P<auxiliary>{_BE}|{_DO}|{_OTHER})\s++(?P<rest>\S.*)", re.IGNORECASE | re.DOTALL)
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 # What follows the subject of a question with "is": a participle, an article, a word that only starts a predicate.
 _PREDICATE = re.compile(
@@ -92,7 +88,7 @@ def is_closed(question: Question) -> bool:
     """Whether the answer is yes or no; decided by the form of the question if its type is not given."""
     if question.type is not None:
         return question.type == "yesno"
-    return _CLOSED.match(question.text) is not None and not _CHOICE.search(question.text)
+    return CLOSED.match(question.text) is not None and not _CHOICE.search(question.text)
 
 
 def statement_of(text: str) -> str:
@@ -102,11 +98,11 @@ def statement_of(text: str) -> str:
     reads as well as "reduces". Questions of other forms only lose their question mark.
     """
     bare = re.sub(r"\s+", " ", text).strip().rstrip("?").strip()
-    asked = _CLOSED.match(bare)
+    asked = CLOSED.match(bare)
     if asked is None:
         return f"{bare}."
     auxiliary, words = asked["auxiliary"].lower(), asked["rest"].split()
-    if auxiliary not in _DO.split("|"):
+    if auxiliary not in DO.split("|"):
         position = next((index for index in range(1, len(words)) if _PREDICATE.fullmatch(words[index])), None)
         if words[0].lower() == "there":
             position = 1
