@@ -94,15 +94,18 @@ def score(
                 write_fitted(found.mixtures[name], file)
 
 
+ClassifierOut = Annotated[
+    Path,
+    typer.Option(
+        help="Write the classifier here, as JSON. For a checkpoint: a folder; an interrupted run there is resumed."
+    ),
+]
+
+
 @bioace.command("train-completeness")
 def train_completeness(
     systems: SystemsArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Write the classifier here, as JSON. For a checkpoint: a folder; an interrupted run there is resumed."
-        ),
-    ],
+    out: ClassifierOut,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -186,12 +189,7 @@ def train_correctness(
             metavar="PAIRS",
         ),
     ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Write the classifier here, as JSON. For a checkpoint: a folder; an interrupted run there is resumed."
-        ),
-    ],
+    out: ClassifierOut,
     encoder: Annotated[
         str | None,
         typer.Option(
