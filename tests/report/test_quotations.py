@@ -11,7 +11,7 @@ import vericite
 from vericite.evaluate.citation_rates import CitationRates
 from vericite.formats.convert import verdict_rows
 from vericite.records import Document, Run, Section
-from vericite.reporting.told import chosen_sentences, told
+from vericite.reporting.run_lines import chosen_sentences, run_lines
 from vericite.verify.protocol import protocol_names
 
 QUESTION = "Does zelotrine prevent migraine in adults?"
@@ -77,7 +77,7 @@ def test_no_measure_of_support_counts_quotations():
 def test_neither_page_nor_table_nor_terminal_says_supported(run: Run, tmp_path: Path, run_cli):
     page = paged(run, tmp_path)
     assert '"kind":"quoted"' in page and '"kind":"supported"' not in page
-    assert not [line.text for line in told(run, full=True) if "supported" in line.text]
+    assert not [line.text for line in run_lines(run, full=True) if "supported" in line.text]
     runs, table = tmp_path / "runs.jsonl", tmp_path / "t.csv"
     vericite.write_answers(run, runs)
     assert run_cli("report", str(runs), "--out", str(table)).code == 0
@@ -93,7 +93,7 @@ def test_next_to_a_quotation_stand_role_aspect_design_year_and_who_contradicts_i
     number = 1 + [document.id for document in answer.documents].index("cohort")
     cited = answer.claims[0].citations[0].marker
     facts = {"trial": "randomised trial, 2019", "cohort": "cohort study, 2021"}[answer.documents[cited - 1].id]
-    lines = [line.text for line in told(run.model_copy(update={"answer": answer}))]
+    lines = [line.text for line in run_lines(run.model_copy(update={"answer": answer}))]
     wanted = f"1. [{cited}] conclusion on effect  {facts}; answers the question: 0.80  contradicted by [{number}]"
     assert wanted in lines
     page = paged(run.model_copy(update={"answer": answer}), tmp_path)

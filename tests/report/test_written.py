@@ -18,7 +18,7 @@ from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
 from vericite.records import Document, Run, Section
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
-from vericite.reporting.told import told
+from vericite.reporting.run_lines import run_lines
 
 ASPIRIN = Document(
     id="99000001",
@@ -160,5 +160,5 @@ def test_a_failed_answer_is_told_with_the_reply_as_it_came(run: Run):
         update={"failed": "the reply holds no answer", "text": "", "claims": (), "selected": (), "notes": notes}
     )
     for full in (False, True):
-        lines = [line.text for line in told(run.model_copy(update={"answer": failed}), full)]
+        lines = [line.text for line in run_lines(run.model_copy(update={"answer": failed}), full)]
         assert lines[1:3] == ["failed  the reply holds no answer", f"T{notes[0][1:]}."]

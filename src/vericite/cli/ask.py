@@ -141,11 +141,11 @@ def _questions(question: str | None, batch: Path | None, kept: bool, problems: P
 def _ask_here(
     made: Pipeline, questions: Sequence[Question], k: int, as_json: bool, is_batch: bool, kept: bool
 ) -> _Outcomes:
-    """Ask and print: a question with all that is told of it, a batch as a digest; ``kept`` keeps the runs."""
+    """Ask and print each answer: in full for one question, as a digest for a batch. ``kept`` keeps the runs."""
     from vericite.cli.show import show_blocks
     from vericite.cli.terminal import Terminal
     from vericite.records import to_json
-    from vericite.reporting.told import digest, told
+    from vericite.reporting.run_lines import digest, run_lines
 
     console = Terminal()
     outcomes = _Outcomes()
@@ -154,7 +154,7 @@ def _ask_here(
         if as_json:
             say_json(to_json(run))
         else:
-            show_blocks(console, digest(run, number) if is_batch else told(run))
+            show_blocks(console, digest(run, number) if is_batch else run_lines(run))
     if is_batch:
         counted = _counted(len(questions), len(outcomes.failed), outcomes.refused)
         say(counted if as_json else f"\n{counted}", err=as_json)

@@ -374,7 +374,7 @@ def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
 
     from vericite.cli.show import show_blocks
     from vericite.records import to_json
-    from vericite.reporting.told import changes_blocks
+    from vericite.reporting.run_lines import changes_blocks
 
     if as_json:
         say_json(to_json(found))

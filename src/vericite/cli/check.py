@@ -241,7 +241,7 @@ class _Table:
         """Show the remaining verdicts, the number of unlisted ones, a legend and the rates."""
         from vericite.cli.show import show_legend, show_rates
         from vericite.cli.terminal import Terminal
-        from vericite.reporting.told import retracted_citations
+        from vericite.reporting.run_lines import retracted_citations
 
         if not self._is_shown:
             self._show()

@@ -15,13 +15,13 @@ from vericite.evaluate.citation_rates import CitationRates
 from vericite.llm import Ledger
 from vericite.records import CheckedAnswer, Evidence, Rate, Run
 from vericite.reporting.blocks import StyledLine
-from vericite.reporting.told import (
+from vericite.reporting.run_lines import (
     RETRACTED,
     markers,
     native,
     probability,
     rewriting_line,
-    told,
+    run_lines,
     verdict_words,
 )
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def show_run(console: Terminal, run: Run) -> None:
     """Print a question, its answer, the sources and the verdict on each citation."""
-    show_blocks(console, told(run))
+    show_blocks(console, run_lines(run))
 
 
 _INDENTED = {"item": 2, "detail": 6}

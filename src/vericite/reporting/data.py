@@ -22,7 +22,7 @@ from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
 from vericite.records.values import cut_in_words
-from vericite.reporting.told import chosen_sentences
+from vericite.reporting.run_lines import chosen_sentences
 from vericite.text.designs import study_design
 from vericite.verify.protocol import DEFAULT, Protocol
 

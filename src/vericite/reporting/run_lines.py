@@ -1,4 +1,4 @@
-"""What is told of a run, in blocks: question, answer, how each sentence was chosen or judged, and sources."""
+"""A run as lines to print or write: question, answer, sources, and how each sentence was chosen or judged."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "
 _of = StyledLine.of
 
 
-def told(run: Run, full: bool = False) -> Iterator[StyledLine]:
-    """Yield everything that is told of a run.
+def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
+    """Yield the lines of a run.
 
     Args:
         run: The run.

@@ -10,7 +10,7 @@ from vericite.disk.files import Replacing, whole_bytes
 from vericite.errors import InputError
 from vericite.records import Document, Run, to_json
 from vericite.reporting.blocks import StyledLine, to_docx, to_markdown
-from vericite.reporting.told import told
+from vericite.reporting.run_lines import run_lines
 from vericite.version import __version__
 
 FORMS = {
@@ -87,7 +87,7 @@ def _page(runs: Sequence[Run]) -> str:
 
 def _document(runs: Sequence[Run]) -> Iterator[StyledLine]:
     for run in runs:
-        yield from told(run, full=True)
+        yield from run_lines(run, full=True)
     made = "Research tool, not medical advice. Read the sources before you rely on an answer."
     yield StyledLine.of("text", (f"VeriCite {__version__}. {made}", "dim"), gap=True)
 
