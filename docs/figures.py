@@ -2,13 +2,15 @@
 
     python docs/figures.py                    list every figure: page, run, n, value, interval
     python docs/figures.py --check            compare the pages with what was printed (fast; in docs-check)
-    python docs/figures.py --run search       make a run's figures anew and put them into the pages (slow)
-    python docs/figures.py --run all          the same for each run whose record is older than the source
+    python docs/figures.py --run search       make a run's figures again and put them into the pages (slow)
+    python docs/figures.py --run all          the same for runs with a record older than the source, except slow ones
+    python benchmarks/all.py                  make all figures, leave the pages alone, and print one table
 
-``docs/figures.toml`` has the runs. A run has a command; what it printed is kept in ``docs/figures/NAME.txt``. A figure
-has a page, the text that states it there, and a pattern that finds its numbers in what was printed. ``{data}`` in a
-command is the folder of data sets (--data), ``{work}`` a folder that is kept between runs (--work), so that a run that
-was stopped goes on where its command can; ``{source}`` is the hash of the source, for folders of one source.
+``docs/figures.toml`` has the runs. A run has a command; what it printed is kept in ``docs/figures/NAME.txt``. A run
+with ``slow = true`` takes hours and is made only by its name. A figure has a page, the text that states it there, and a
+pattern that finds its numbers in what was printed. ``{data}`` in a command is the folder of data sets (--data),
+``{work}`` a folder that is kept between runs (--work), so that a run that was stopped goes on where its command can;
+``{source}`` is the hash of the source, for folders of one source.
 
 An interval on a page that no figure states fails the check: it would be a number without a command. A run that was not
 made yet is no failure, as long as no page states its figures.
@@ -86,23 +88,32 @@ class Run:
         command: What the shell runs, from the root of the repository.
         minutes: Time limit of a run.
         figures: The figures, in the order of the file.
+        slow: Whether it takes hours.
+        data: Data sets that it needs in addition to those that the command names.
     """
 
     name: str
     command: str
     minutes: int
     figures: tuple[Figure, ...]
+    slow: bool = False
+    data: tuple[str, ...] = ()
 
-    @property
-    def record(self) -> Path:
+    def record(self, folder: Path | None = None) -> Path:
         """Where what it printed is kept."""
-        return FOLDER / f"{self.name}.txt"
+        return (folder or FOLDER) / f"{self.name}.txt"
 
-    def recorded(self) -> tuple[dict[str, str], str]:
+    def missing(self, data: Path) -> list[str]:
+        """Data sets that the command needs and that the folder lacks."""
+        needed = {*self.data, *re.findall(r"\{data\}/([\w.-]+)", self.command)}
+        return sorted(name for name in needed if not (data / name).exists())
+
+    def recorded(self, folder: Path | None = None) -> tuple[dict[str, str], str]:
         """The head of the record, and what the command printed."""
-        if not self.record.exists():
+        record = self.record(folder)
+        if not record.exists():
             raise LookupError(f"{self.name}: not run yet. Run: python docs/figures.py --run {self.name}")
-        head, _, printed = self.record.read_text(encoding="utf-8").partition("\n\n")
+        head, _, printed = record.read_text(encoding="utf-8").partition("\n\n")
         fields = dict(line.split(": ", 1) for line in head.splitlines())
         if fields["command"] != " ".join(self.command.split()):
             raise LookupError(
@@ -119,7 +130,9 @@ def runs() -> list[Run]:
             name=each["name"],
             command=each["command"],
             minutes=each.get("minutes", 60),
-            figures=tuple(Figure(**figure) for figure in each["figure"]),
+            figures=tuple(Figure(**figure) for figure in each.get("figure", ())),
+            slow=each.get("slow", False),
+            data=tuple(each.get("data", ())),
         )
         for each in listed
     ]
@@ -178,15 +191,22 @@ def write(run: Run) -> None:
         path.write_text(figure.on_page().sub(lambda _, stated=stated: stated, text), encoding="utf-8")
 
 
-def make(run: Run, data: Path, work: Path) -> int:
-    """Run the command, keep what it printed; the exit code says whether it went well."""
+def make(run: Run, data: Path, work: Path, folder: Path | None = None) -> int:
+    """Run the command, keep what it printed; the exit code says whether it went well.
+
+    Args:
+        run: The run.
+        data: Folder of the data sets.
+        work: Folder kept between runs.
+        folder: Where to keep what it printed, without changing the pages (None: with the pages, which are changed).
+    """
     work.mkdir(parents=True, exist_ok=True)
     places = {"{data}": os.path.relpath(data, ROOT), "{work}": str(work), "{source}": source()}
     command = run.command
-    for place, folder in places.items():
-        command = command.replace(place, folder)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "COLUMNS": "150", "NO_COLOR": "1", "VERICITE_OFFLINE": "1"}
+    for place, path in places.items():
+        command = command.replace(place, path)
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs, "COLUMNS": "150", "NO_COLOR": "1", "VERICITE_OFFLINE": "1"}
     begun = time.monotonic()
     process = subprocess.Popen(
         ["nice", "-n", "10", "bash", "-euo", "pipefail", "-c", command],
@@ -217,11 +237,13 @@ def make(run: Run, data: Path, work: Path) -> int:
         "seconds": f"{time.monotonic() - begun:.0f}",
     }
     printed = output
-    for place, folder in places.items():
-        printed = printed.replace(folder, place)
+    for place, path in places.items():
+        printed = printed.replace(path, place)
     lines = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
-    run.record.write_text("\n".join(f"{k}: {v}" for k, v in head.items()) + f"\n\n{lines}\n", encoding="utf-8")
-    write(run)
+    text = "\n".join(f"{k}: {v}" for k, v in head.items()) + f"\n\n{lines}\n"
+    run.record(folder).write_text(text, encoding="utf-8")
+    if folder is None:
+        write(run)
     print(f"{run.name}: {head['seconds']} s", file=sys.stderr)
     return 0
 
@@ -277,7 +299,7 @@ def main() -> int:
         names = {run.name for run in every}
         if unknown := set(given.run) - names - {"all"}:
             parser.error(f"no run is named {', '.join(sorted(unknown))}; there are {', '.join(sorted(names))}")
-        named = [run for run in every if run.name in given.run or ("all" in given.run and _is_old(run))]
+        named = [run for run in every if run.name in given.run or ("all" in given.run and not run.slow and is_old(run))]
         return max((make(run, given.data.resolve(), given.work.resolve()) for run in named), default=0)
     if given.check:
         found = list(problems(every))
@@ -287,9 +309,10 @@ def main() -> int:
     return 0
 
 
-def _is_old(run: Run) -> bool:
+def is_old(run: Run, folder: Path | None = None) -> bool:
+    """Whether a run has no record of this source."""
     try:
-        return run.recorded()[0]["source"] != source()
+        return run.recorded(folder)[0]["source"] != source()
     except LookupError:
         return True
 

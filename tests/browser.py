@@ -12,7 +12,13 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+AXE = Path(os.environ.get("VERICITE_AXE", Path(__file__).parents[1] / "node_modules/axe-core/axe.min.js"))
+needs_axe = pytest.mark.skipif(
+    not AXE.exists(), reason="axe-core is not here: npm install --no-save axe-core, or VERICITE_AXE=axe.min.js"
+)
 _KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
@@ -125,6 +131,14 @@ class Browser:
             assert time.monotonic() < end, f"waited in vain for {file}"
             self.run("0")
             time.sleep(0.05)
+
+    def violations(self) -> list[tuple[str, str, str]]:
+        """What axe-core finds in the page: impact, rule, element. A test that asks is marked `needs_axe`."""
+        self.run(AXE.read_text(encoding="utf-8") + "; 0")
+        found = self.run(
+            "axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes[0].html.slice(0, 200)]))"
+        )
+        return [(impact, rule, html) for impact, rule, html in found]
 
     def keys(self, *keys: str) -> None:
         """Press keys, one after the other."""

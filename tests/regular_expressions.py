@@ -196,7 +196,7 @@ def pumps(pattern: re.Pattern[Any]) -> list[str]:
     ends = ["", " ", "a", "a ", "\n", "1"]
     made = [part + end for part in [*parts, whole[: len(whole) // 2 or 1]] for end in ends]
     made += [parts[0] + part for part in parts[1:8]] if parts else []
-    return list(dict.fromkeys(made))
+    return [pump for pump in dict.fromkeys(made) if pump]
 
 
 def seconds(pattern: re.Pattern[Any], text: str, anchored: bool = False) -> float:

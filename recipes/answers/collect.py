@@ -1,13 +1,15 @@
 """Collects what sentences are chosen by: figures of every candidate sentence, and which of them are right.
 
     python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away | --swap] [--closed]
+    python recipes/answers/collect.py DATA OUT --labels LABELS ...
 
 Training questions are those of BioASQ 7B to 11B that are not yes/no (MIRAGE tests on those), development ones the 12B
 golden set. Documents are found by BM25 in the shared corpus and ranked again; those that were stitched from snippets
 are lengthened to whole abstracts (``benchmarks/extractive.py``). ``--take-away`` asks with the gold documents gone;
 ``--swap`` asks with one subject of each question replaced by another question's. ``--closed`` takes yes/no questions,
 with what the judge says of their sentences: BioASQ 13B's training part and two thirds of PubMedQA's training half,
-whose abstracts come without their conclusions; the rest and 12B are for development.
+whose abstracts come without their conclusions; the rest and 12B are for development. ``--labels`` takes the questions
+that have labels (``candidates.py``).
 OUT gets a line a question.
 """
 
@@ -18,12 +20,14 @@ import json
 import random
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from extractive import Asked, asked_in, lengthened, overlaps, read_corpus
+from rows import DEV_SHARE, is_dev
 from vericite.generate.extractive import VOTERS, judged, lexical_vote, stance_figures
 from vericite.generate.selection import (
     Candidate,
@@ -49,9 +53,13 @@ K = 5
 
 
 def open_questions(data: Path) -> dict[str, list[Asked]]:
-    """Questions that are not yes/no, by split; those for development are of all types."""
+    """Questions that are not yes/no, by split; those for development are of all types.
+
+    Of the training questions only those that the reranker's second head was not trained on (``rows.py``).
+    """
     files = sorted((data / "mirage" / "rawdata" / "bioasq").rglob("*.json"))
     train = [asked for file in files for asked in asked_in(file) if asked.question.type != "yesno" and asked.snippets]
+    train = [asked for asked in train if is_dev(asked.question.id, DEV_SHARE)]
     dev = [asked for file in sorted((data / "bioasq12b").glob("*.json")) for asked in asked_in(file) if asked.snippets]
     return {"train": train, "dev": dev}
 
@@ -81,6 +89,7 @@ class Collector:
 
     def __init__(self, data: Path, take_away: bool, own: dict[str, Document]) -> None:
         documents, whole = read_corpus(data / "corpus" / "pubmed_corpus.jsonl.gz")
+        self._by_id = {document.id: document for document in documents}
         self._search, self._around = MemoryRetriever(documents, by="bm25"), MemoryRetriever(whole, by="bm25")
         self._reranker, self._embedder, self._judge = Reranker.shared(), Embedder.shared(), BundledJudge()
         self._take_away, self._own = take_away, own
@@ -88,7 +97,7 @@ class Collector:
     def row(self, asked: Asked, closed: bool) -> dict[str, Any] | None:
         """What was found of a question; None where there is no sentence."""
         question = asked.question
-        evidence = self._evidence(asked)
+        evidence = self.evidence(asked)
         every = candidates_of(evidence)
         if not every:
             return None
@@ -102,6 +111,7 @@ class Collector:
             "question": question.text,
             "own": question.id in self._own,
             "gold": [hit.document.id in gold for hit in evidence],
+            "places": [[evidence[one.marker - 1].document.id, one.place] for one in candidates],
             "roles": [candidate.role for candidate in candidates],
             "figures": weighed.figures.tolist(),
             "right": [_hits(candidate, asked, evidence) for candidate in candidates],
@@ -112,7 +122,7 @@ class Collector:
         return {**row, "stance": self._stance(question, candidates, weighed.figures)} if closed else row
 
     def _stance(self, question: Question, candidates: list[Candidate], figures: Any) -> dict[str, Any]:
-        for candidate, odds in zip(candidates, odds_of(figures), strict=True):
+        for candidate, odds in zip(candidates, odds_of(figures, closed=True), strict=True):
             candidate.answers = sigmoid(float(odds))
         asked = sorted(candidates, key=lambda candidate: -candidate.answers)[:VOTERS]
         entailed, contradicted = judged(question.text, asked, self._judge)
@@ -122,7 +132,14 @@ class Collector:
         leanings = [e - c for e, c in zip(entailed, contradicted, strict=True)]
         return {"gold": question.gold_exact[0][0], "figures": figures_of_all, "leanings": leanings, "words": words}
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def document(self, id: str, asked: Asked) -> Evidence:
+        """Return a document as ``evidence`` gives it."""
+        own = self._own.get(id)
+        found = own or lengthened(self._by_id[id], asked, self._around)
+        return Evidence(document=found, rank=1, score=1.0, retriever="own")
+
+    def evidence(self, asked: Asked) -> list[Evidence]:
+        """Find and rank documents for a question."""
         if not self._take_away and (own := self._own.get(asked.question.id)) is not None:
             return [Evidence(document=own, rank=1, score=1.0, retriever="own")]
         gold = {id for id, _ in asked.snippets} | {asked.question.id}
@@ -131,6 +148,19 @@ class Collector:
         # Lengthened before they are read: a reranker finds a snippet more relevant than an abstract that has it.
         whole = [hit.model_copy(update={"document": lengthened(hit.document, asked, self._around)}) for hit in left]
         return Rerank(self._reranker)(asked.question.text, whole)[:K]
+
+
+def with_labels(data: Path, labels: list[Path]) -> Iterator[dict[str, Any]]:
+    """Rows of questions with labels: the digit of each sentence, or None if it has none."""
+    from candidates import questions_of
+
+    own = closed_questions(data)[1]
+    collectors = {gone: Collector(data, gone, own) for gone in (False, True)}
+    for asked, kept in questions_of(data, labels):
+        row = collectors[kept["gone"]].row(asked, closed=False)
+        if row is not None:
+            digits = dict(zip(map(tuple, kept["rows"]), kept["labels"], strict=True))
+            yield {**row, "labels": [digits.get((id, place)) for id, place in row["places"]]}
 
 
 def swapped(every: list[Asked]) -> list[Asked]:
@@ -166,7 +196,13 @@ def main() -> int:
     kind.add_argument("--take-away", action="store_true", help="with the gold documents gone")
     parser.add_argument("--closed", action="store_true", help="yes/no questions")
     kind.add_argument("--swap", action="store_true", help="with one subject of each question put in another's place")
+    parser.add_argument("--labels", type=Path, nargs="+", help="questions that have labels, instead of the others")
     given = parser.parse_args()
+    if given.labels:
+        with given.out.open("w", encoding="utf-8") as file:
+            for row in with_labels(given.data, given.labels):
+                file.write(json.dumps(row) + "\n")
+        return 0
     if given.swap and given.closed:
         parser.error("expected --swap with open questions; found --closed, whose answers would be those of the others")
     questions, own = closed_questions(given.data) if given.closed else (open_questions(given.data), {})

@@ -1,11 +1,11 @@
 """Fits the weights of extractive answers, and says how good they are on development questions.
 
-    python recipes/answers/fit.py OUT --sentences WITH
+    python recipes/answers/fit.py OUT --labels LABELLED
     python recipes/answers/fit.py OUT --gate WITH AWAY SWAP
     python recipes/answers/fit.py OUT --closed CLOSED
 
-WITH, AWAY, SWAP and CLOSED are what ``collect.py`` wrote. OUT is ``src/vericite/generate/selection.json``. The
-forms fit what chooses sentences; with that in place what refuses; and what decides yes or no.
+LABELLED, WITH, AWAY, SWAP and CLOSED are what ``collect.py`` wrote. OUT is ``src/vericite/generate/selection.json``.
+The forms fit what chooses sentences; with that in place what refuses; and what decides yes or no.
 """
 
 from __future__ import annotations
@@ -70,20 +70,24 @@ class Logistic:
             say(f"    {name:26}{strength:7.3f}")
 
 
-def fit_sentences(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Weights of sentences."""
-    present = [row for row in rows if any(row["gold"])]
-    parts = {split: [row for row in present if row["split"] == split] for split in SPLITS}
-    x = {split: np.vstack([row["figures"] for row in rows]) for split, rows in parts.items()}
-    right = {split: np.array([bool(hits) for row in rows for hits in row["right"]]) for split, rows in parts.items()}
-    sentences = Logistic(NAMES, x["train"], right["train"])
-    say(f"sentences {len(right['train'])}, right {right['train'].mean():.3f}")
-    for split in SPLITS:
-        alone = roc_auc_score(right[split], x[split][:, 0])
-        found = roc_auc_score(right[split], sentences.odds(x[split]))
-        say(f"  {split}: AUC {found:.3f}, by the reranker alone {alone:.3f}")
-    sentences.tell()
-    return {"answers": sentences.table()}
+def fit_labels(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Weights of sentences, by labels; of yes/no questions the score of the reranker alone, which orders best there."""
+    found: dict[str, dict[str, float]] = {}
+    for name, closed, used in (("answers", False, NAMES[:4]), ("decides", True, NAMES[:1])):
+        every = [(one, digit == "2", number) for number, row in enumerate(rows) if (row["type"] == "yesno") is closed
+                 for one, digit in zip(row["figures"], row["labels"], strict=True) if digit is not None]  # fmt: skip
+        x = np.array([one[: len(used)] for one, *_ in every])
+        y, of = np.array([right for _, right, _ in every]), np.array([number for *_, number in every])
+        held_out = np.zeros(len(y))
+        for part in range(10):
+            out = of % 10 == part
+            held_out[out] = Logistic(used, x[~out], y[~out]).odds(x[out])
+        say(f"{name}: {len(set(of))} questions, {len(y)} sentences, {y.mean():.3f} answer")
+        say(f"  AUC held out {roc_auc_score(y, held_out):.3f}, by the reranker alone {roc_auc_score(y, x[:, 0]):.3f}")
+        model = Logistic(used, x, y)
+        model.tell()
+        found[name] = {**model.table(), **dict.fromkeys(NAMES[len(used) :], 0.0)}
+    return found
 
 
 def fit_gate(
@@ -94,7 +98,7 @@ def fit_gate(
     kinds = {"with": [row for row in with_gold if any(row["gold"])], "away": away, "swap": swap}
     for kind, rows in kinds.items():
         for row in rows:
-            odds = odds_of(np.array(row["figures"], dtype=np.float32))
+            odds = odds_of(np.array(row["figures"], dtype=np.float32), closed=False)
             figures = enough_figures(odds, np.array(row["documents"]), min(row["missing"]))
             found[row["split"]].append((figures, kind))
     a = {split: np.array([figures for figures, _ in pairs]) for split, pairs in found.items()}
@@ -135,12 +139,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
     kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--sentences", type=Path, metavar="WITH")
+    kind.add_argument("--labels", type=Path, metavar="LABELLED")
     kind.add_argument("--gate", type=Path, nargs=3, metavar=("WITH", "AWAY", "SWAP"))
     kind.add_argument("--closed", type=Path)
     given = parser.parse_args()
-    if given.sentences:
-        found = fit_sentences(read(given.sentences))
+    if given.labels:
+        found = fit_labels(read(given.labels))
     elif given.gate:
         found = fit_gate(*map(read, given.gate))
     else:

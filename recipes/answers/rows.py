@@ -1,6 +1,6 @@
 """Makes the groups that the sentence head of the reranker learns from: a question and sentences, each with a target.
 
-    python recipes/answers/rows.py DATA OUT [WRITTEN ...]
+    python recipes/answers/rows.py DATA OUT [WRITTEN ...] [--labels LABELS ...]
 
 DATA is the folder of data sets, WRITTEN are files of our own clusters (``written``). OUT gets ``public.jsonl`` and
 ``written.jsonl``: a line per group with ``dev``, ``question``, ``from``, ``rows`` (pairs of input text and target) and,
@@ -13,6 +13,7 @@ where the question has documents, ``documents`` (texts whose scores by the shipp
   in part, aims and methods wrong.
 - Titles of whole abstracts as questions: the same. A sentence of a neighbouring abstract is wrong.
 - Evidence Inference: what is marked as evidence on an outcome is right, other outcomes are wrong.
+- Labels of the sentences that the system would quote (``labels``, ``candidates.py``).
 - Written clusters: three abstracts on neighbouring subjects, questions by aspect. A quarter of them is for development.
 """
 
@@ -33,6 +34,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from extractive import Asked, asked_in, overlaps, read_corpus
+from vericite.models.contracts import SentenceInContext
 from vericite.records import Document, Question, Section
 from vericite.retrieve.local import MemoryRetriever
 from vericite.text.roles import Role, document_roles, unlabelled
@@ -48,6 +50,9 @@ PAIRS = {"aim": 0.05, "method": 0.1, "background": 0.1, "result": 0.4, "conclusi
 SNIPPETS = {"aim": 0.1, "method": 0.5, "background": 0.75}
 """Targets of snippets that are no findings: annotators take them, too."""
 
+READ = {"2": 1.0, "1": 0.3, "0": 0.0}
+"""Targets of labels: it answers, it supports an answer, it stands beside it."""
+
 Row = tuple[str, float]
 Group = dict[str, Any]
 
@@ -61,8 +66,7 @@ def read(document: Document) -> list[tuple[str, Role]]:
 
 def row(title: str, role: Role, text: str, target: float) -> Row:
     """What is read, the sentence with its role and the title of its document; and its target."""
-    before = f"{title.rstrip(' .')}. " if title else ""
-    return f"{before}{role.capitalize()}: {text}", round(target, 3)
+    return SentenceInContext(text, role, title).input, round(target, 3)
 
 
 def group(question: str, source: str, rows: list[Row], documents: list[str], turn: int = 0) -> Group:
@@ -282,12 +286,25 @@ def written(path: Path) -> Iterator[tuple[str, Group]]:
                 yield cluster["id"], group(asked["text"], "written", rows, documents[:2], turn)
 
 
+def read_labels(data: Path, labels: list[Path]) -> Iterator[tuple[str, Group]]:
+    """Groups of sentences that have labels (``candidates.py``)."""
+    from candidates import labelled
+
+    for asked, held, candidates in labelled(data, labels):
+        rows = [
+            row(one.title, one.role, one.text, READ[digit])
+            for one, digit in zip(candidates, held["labels"], strict=True)
+        ]
+        yield asked.question.id, group(asked.question.text, "labelled", rows, [], int(held["gone"]))
+
+
 def main() -> int:
     """Make and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("written", type=Path, nargs="*")
+    parser.add_argument("--labels", type=Path, nargs="*", default=[])
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     base = given.out / "public.jsonl"
@@ -302,6 +319,9 @@ def main() -> int:
         for path in given.written:
             for key, group in written(path):
                 file.write(json.dumps({"dev": is_dev(key, 4), **group}, ensure_ascii=False) + "\n")
+    with (given.out / "labelled.jsonl").open("w", encoding="utf-8") as file:
+        for key, group in read_labels(given.data, given.labels):
+            file.write(json.dumps({"dev": is_dev(key, DEV_SHARE), **group}, ensure_ascii=False) + "\n")
     return 0
 
 

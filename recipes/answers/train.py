@@ -41,7 +41,7 @@ GROUPS = 4
 """Groups of a step."""
 TOGETHER = 9
 """Pairs of like length that run together."""
-WEIGHTS = {"written": 4.0, "bioasq": 1.0, "pubmedqa": 1.5, "titles": 0.35, "evidence": 0.5}
+WEIGHTS = {"labelled": 10.0, "written": 4.0, "bioasq": 1.0, "pubmedqa": 1.5, "titles": 0.35, "evidence": 0.5}
 """How often a set's groups are drawn."""
 SAVED_EVERY = 180
 """Seconds between two saved states."""
@@ -68,7 +68,7 @@ def read(rows: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Groups for training and for development."""
     every = [
         json.loads(line)
-        for name in ("public.jsonl", "written.jsonl")
+        for name in ("public.jsonl", "written.jsonl", "labelled.jsonl")
         if (rows / name).exists()
         for line in (rows / name).open(encoding="utf-8")
     ]
@@ -119,7 +119,7 @@ def evaluate(network: CrossEncoder, encoder: Encoder, groups: list[dict[str, Any
     drawn = random.Random(0)
     named: dict[str, list[dict[str, Any]]] = {}
     for one in groups:
-        if one["turn"] == 0:
+        if one["turn"] == 0 or one["from"] == "labelled":
             named.setdefault(one["from"], []).append(one)
     for name, ones in named.items():
         for one in drawn.sample(ones, min(most, len(ones))):

@@ -18,21 +18,7 @@ mix=${VERICITE_MIX:-"python3 $here/mix"}
 gpu=${VERICITE_GPU:-"python3 $here/gpu"}
 repo=$here/../..
 
-# What is only half written has another name than what is looked for.
-into() { # NAME COMMAND ...: with {} for the name to write to
-  made=$out/$1
-  shift
-  [ -e "$made" ] && return
-  part=$(dirname "$made")/part-$(basename "$made")
-  rm -rf "$part"
-  for word in "$@"; do
-    shift
-    [ "$word" = "{}" ] && word=$part
-    set -- "$@" "$word"
-  done
-  "$@"
-  mv "$part" "$made"
-}
+. "$here/steps.sh"
 
 mkdir -p "$out"
 into mix $mix --data "$data" --out {} --reworded "$here/dev/reworded.jsonl" --paraphrased "$here/paraphrased.jsonl" \
@@ -55,7 +41,7 @@ into checkpoint $gpu checkpoint "$base" "$out/data.npz" "$out/verifier/verifier.
 # With a temperature it is whole; packed alone it is not.
 if [ ! -e "$out/calibrated" ]; then
   rm -rf "$out/part-calibrated"
-  $vericite train pack "$out/checkpoint/model.safetensors" "$repo/src/vericite/models/weights/reranker-v2/tokenizer.json" \
+  $vericite train pack "$out/checkpoint/model.safetensors" "$repo/src/vericite/models/weights/reranker-v3/tokenizer.json" \
     "$here/card.json" "$repo/src/vericite/corpus/demo/documents.jsonl" "$out/part-calibrated"
   $release calibrate --model "$out/part-calibrated" --dev "$out/mix/dev" --documents --write
   mv "$out/part-calibrated" "$out/calibrated"

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from vericite.api import (
         agree,
         ask,
+        assert_supported,
         attribute,
         build,
         build_corpus,
         calibrate,
         compare,
         convert,
+        evidence,
         extract_prompts,
         open_corpus,
         rankings,
@@ -49,11 +51,13 @@ if TYPE_CHECKING:
     from vericite.models.contracts import Judge, Judgement, Pair
     from vericite.pipeline.ask import Pipeline
     from vericite.pipeline.check import acheck, check, check_many, judge
+    from vericite.pipeline.manuscript import ManuscriptCheck, check_document
     from vericite.pipeline.plan import Plan
     from vericite.pipeline.search import FoundEvidence
-    from vericite.pipeline.stream import CheckStream
+    from vericite.pipeline.stream import CheckStream, SentenceResult
     from vericite.records import (
         Answer,
+        AnswerEvidence,
         CheckedAnswer,
         Document,
         Evidence,
@@ -64,20 +68,24 @@ if TYPE_CHECKING:
         Verdict,
         VerificationFailure,
     )
+    from vericite.reporting.progress import progress
     from vericite.retrieve.retriever import Retriever
     from vericite.text import parse_answer, split_sentences, split_statements
+    from vericite.text.strength import Strength
     from vericite.verify import Protocol, get_protocol
 
 _HOMES = {
     "vericite.api": (
         "agree",
         "ask",
+        "assert_supported",
         "attribute",
         "build",
         "build_corpus",
         "calibrate",
         "compare",
         "convert",
+        "evidence",
         "extract_prompts",
         "open_corpus",
         "rankings",
@@ -114,11 +122,19 @@ _HOMES = {
         "check_many",
         "judge",
     ),
+    "vericite.pipeline.manuscript": (
+        "ManuscriptCheck",
+        "check_document",
+    ),
     "vericite.pipeline.plan": ("Plan",),
     "vericite.pipeline.search": ("FoundEvidence",),
-    "vericite.pipeline.stream": ("CheckStream",),
+    "vericite.pipeline.stream": (
+        "CheckStream",
+        "SentenceResult",
+    ),
     "vericite.records": (
         "Answer",
+        "AnswerEvidence",
         "CheckedAnswer",
         "Document",
         "Evidence",
@@ -129,12 +145,14 @@ _HOMES = {
         "Verdict",
         "VerificationFailure",
     ),
+    "vericite.reporting.progress": ("progress",),
     "vericite.retrieve.retriever": ("Retriever",),
     "vericite.text": (
         "parse_answer",
         "split_sentences",
         "split_statements",
     ),
+    "vericite.text.strength": ("Strength",),
     "vericite.verify": (
         "Protocol",
         "get_protocol",
@@ -144,6 +162,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Answer",
+    "AnswerEvidence",
     "Attribution",
     "CheckStream",
     "CheckedAnswer",
@@ -156,6 +175,7 @@ __all__ = [
     "InputError",
     "Judge",
     "Judgement",
+    "ManuscriptCheck",
     "MissingExtraError",
     "Pair",
     "Pipeline",
@@ -166,7 +186,9 @@ __all__ = [
     "Repaired",
     "Retriever",
     "Run",
+    "SentenceResult",
     "Store",
+    "Strength",
     "Verdict",
     "VeriCiteError",
     "VerificationFailure",
@@ -174,19 +196,23 @@ __all__ = [
     "acheck",
     "agree",
     "ask",
+    "assert_supported",
     "attribute",
     "build",
     "build_corpus",
     "calibrate",
     "check",
+    "check_document",
     "check_many",
     "compare",
     "convert",
+    "evidence",
     "extract_prompts",
     "get_protocol",
     "judge",
     "open_corpus",
     "parse_answer",
+    "progress",
     "rankings",
     "read_answers",
     "read_dataset",

@@ -10,20 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from vericite.errors import InputError, Problems, RecordError, expect_many, expect_type
+from vericite.corpus.store import Store
+from vericite.corpus.store.place import Place
+from vericite.errors import InputError, JudgementError, Problems, RecordError, expect_many, expect_type
 from vericite.formats.objects import as_answer, as_documents
-from vericite.pipeline.check import check, parsed
-from vericite.pipeline.plan import Plan, usual_plan
+from vericite.models.contracts import ledger_of
+from vericite.pipeline.check import check, parsed, verifier_for
+from vericite.pipeline.plan import Language, Plan, usual_plan
 from vericite.pipeline.search import FoundEvidence
-from vericite.records import Answer, CheckedAnswer, Document, Question, Run
+from vericite.records import Answer, AnswerEvidence, CheckedAnswer, Document, Question, Run
 from vericite.retrieve.function import FunctionRetriever, RetrieverFunction, is_retriever
 from vericite.retrieve.retriever import Retriever
-from vericite.verify.judges.function import AnyJudge, as_judge
-from vericite.verify.protocol import Protocol
+from vericite.verify.judges.function import AnyJudge, FunctionJudge, as_judge
+from vericite.verify.protocol import DEFAULT, Protocol
 
 if TYPE_CHECKING:
     from vericite.attribution.attributor import Attribution
-    from vericite.corpus.store import BuildReport, Store
+    from vericite.corpus.store import BuildReport
     from vericite.evaluate.judge_calibration import JudgeCalibration
     from vericite.evaluate.ratings import Agreed, Of, RankCorrelation, Rating
     from vericite.evaluate.scoring import Figure, Missing, System
@@ -33,9 +36,9 @@ if TYPE_CHECKING:
     from vericite.pipeline.ask import Pipeline
     from vericite.records import Repaired
 
-Corpus = str | Path | Sequence[object] | Retriever | RetrieverFunction
-"""Where to search: ``demo``, ``pubmed``, a store or a file, documents in memory, a retriever, or a function
-of question and k that returns documents."""
+Corpus = str | Path | Sequence[object] | Store | Retriever | RetrieverFunction
+"""Where to search: ``demo``, ``pubmed``, a store (its place, or opened) or a file, documents in memory, a retriever, or
+a function of question and k that returns documents."""
 Systems = str | Path | Mapping[str, object] | Iterable[object]
 """Systems to score: a file or folder, answers in memory, or a mapping of system names to either."""
 
@@ -118,6 +121,53 @@ def build(
     )
     _raise_first(problems)
     return pipeline
+
+
+def assert_supported(
+    answer: object,
+    documents: Iterable[object] = (),
+    *,
+    at_least: float = 0.9,
+    protocol: Protocol | str = DEFAULT,
+    judge: AnyJudge | None = None,
+) -> CheckedAnswer:
+    """Check an answer, and raise ``AssertionError`` if too few of its citations and sentences are supported.
+
+    The share is that of ``vericite check --fail-under``: supported cases, of all cases, dangling citations and
+    sentences without a citation. The error has each sentence that is not supported, with its verdict, evidence and
+    reason.
+
+    Args:
+        answer: A text, an ``Answer``, or what a library returns; or an answer that was checked.
+        documents: The sources, if the answer does not include them.
+        at_least: The minimum share, from 0 to 1.
+        protocol: A protocol or its name.
+        judge: A judge, its name, or a function of premise and claim.
+
+    Raises:
+        AssertionError: The share is lower, or there is nothing to check.
+        InputError: The answer or a document cannot be read.
+        JudgementError: The outcome depends on cases that the judge could not judge.
+    """
+    from vericite.evaluate.gates import Gate
+    from vericite.reporting.findings import RecordPlace, findings_of, unsupported
+
+    __tracebackhide__ = True  # pytest then shows the test's line.
+    expect_type(at_least, int | float, "at_least as a share from 0 to 1", "Give a number, such as 0.9")
+    if not 0 <= at_least <= 1:
+        raise InputError(f"expected at_least to be a share from 0 to 1; found {at_least:g}. Write 90 % as 0.9")
+    is_checked = isinstance(answer, CheckedAnswer)
+    checked = answer if is_checked else check(answer, documents, protocol=protocol, judge=judge)
+    result = Gate("supported", at_least, is_minimum=True).result(checked.summary)
+    if result.outcome == "passed" or (not result.of and checked.supported):
+        return checked
+    if result.outcome == "undecided":
+        raise JudgementError(f"{result.unknown} of {checked.summary.cases} cases failed: {checked.failures[0].reason}")
+    asked = verifier_for(protocol, judge).judge
+    if not is_checked and ledger_of(asked) is None and not isinstance(asked, FunctionJudge):
+        # Only now, and of no language model, because looking for reasons asks the judge several times as much.
+        checked = check(answer, documents, protocol=protocol, judge=judge, explain=True)
+    raise AssertionError(unsupported(result, findings_of(checked, RecordPlace())))
 
 
 def search(
@@ -208,6 +258,40 @@ def repair(
     return repairer.repair(parsed(answer, documents))
 
 
+def evidence(
+    answer: object,
+    corpus: Corpus | None = None,
+    *,
+    plan: Plan | None = None,
+    judge: AnyJudge | None = None,
+) -> AnswerEvidence:
+    """Find the articles of a corpus that support and that contradict each sentence of an answer, surest first.
+
+    Args:
+        answer: A text, an ``Answer``, or what a library returns. Its own citations are not read.
+        corpus: Where to search. Default: the plan's corpus; without a plan the demonstration corpus.
+        plan: How to search and to judge; ``search.k`` is the number of articles of each kind for a sentence.
+        judge: A judge or its name, in place of the plan's.
+
+    Raises:
+        InputError: The answer cannot be read, the corpus is unknown, or a part of the plan is not available.
+    """
+    from vericite.pipeline.build import build_finder, open_search, settings_of
+    from vericite.pipeline.search import Search
+
+    judge = as_judge(judge)
+    chosen = _with(plan or usual_plan("evidence"), check={"judge": _name(judge)}, search=_named(corpus))
+    problems = Problems()
+    retriever, documents = _retriever(corpus), _documents(corpus)
+    if retriever is not None:
+        search = Search(retriever)
+    else:
+        search = open_search(chosen.search, settings_of(chosen.llm), documents=documents, problems=problems)
+    finder = build_finder(chosen, problems, search, None if isinstance(judge, str) else judge)
+    _raise_first(problems)
+    return next(finder.find([parsed(answer)]))
+
+
 def score(
     systems: Systems,
     gold: str | Path | None = None,
@@ -225,7 +309,8 @@ def score(
             mapping of system names to either.
         gold: A file of gold answers, or a data set by name such as ``bioasq:FILE``.
         measures: Names of measures, as ``vericite measures`` lists them. Default: all that the files have data for.
-        by: A group of the gold questions, such as ``type``: also score each of its values.
+        by: A group of the gold questions, such as ``type``, or ``design``, that of the cited studies: also score each
+            of its values.
         missing: Whether questions without output are left ``out`` of measures against gold, or score ``zero``.
         draws: Number of bootstrap samples.
         seed: Seed of the bootstrap.
@@ -328,6 +413,7 @@ def report(
     *,
     gold: str | Path | None = None,
     title: str = "Cited answers",
+    language: Language = "en",
     protocol: Protocol | str | None = None,
     judge: AnyJudge | None = None,
 ) -> str:
@@ -338,6 +424,7 @@ def report(
         out: File for the page. Default: the page is only returned.
         gold: A file of gold answers.
         title: The page's heading.
+        language: Language of the words around answers and sources: en, de or es.
         protocol: A protocol or its name, for answers without verdicts. Default: the default protocol.
         judge: A judge or its name, for answers without verdicts.
 
@@ -348,7 +435,7 @@ def report(
     from vericite.reporting.page import make_page, write_page
 
     checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
-    page = make_page(make_report(checked), title)
+    page = make_page(make_report(checked), title, language=language)
     if out is not None:
         write_page(page, Path(out))
     return page.html
@@ -569,7 +656,7 @@ def rankings(
 
     Args:
         scores: Files of figures, as ``vericite score --out`` writes them.
-        measures: ``Spearman``, ``Kendall`` or both.
+        measures: ``Spearman``, ``Kendall`` and ``TauAP``; ``Kendall@10`` ranks the ten best by the first measure.
         reference: Compare each measure with this one. Default: compare each pair.
         draws: Number of bootstrap samples.
         seed: Seed of the bootstrap.
@@ -599,13 +686,22 @@ def _retriever(corpus: Corpus | None) -> Retriever | None:
 
 def _documents(corpus: Corpus | None) -> list[Document] | None:
     """Return documents in memory, or None for a name or a retriever."""
-    if corpus is None or isinstance(corpus, str | Path) or _retriever(corpus) is not None:
+    if corpus is None or _place(corpus) is not None or _retriever(corpus) is not None:
         return None
     return as_documents(cast("Sequence[object]", corpus))
 
 
+def _place(corpus: Corpus | None) -> str | None:
+    """Return the name of a corpus in a plan, for an open store its place; None for documents and retrievers."""
+    if isinstance(corpus, str | Path):
+        return str(corpus)
+    place = getattr(corpus, "place", None)
+    return str(place.folder or place.name) if isinstance(place, Place) else None
+
+
 def _named(corpus: Corpus | None) -> dict[str, object]:
-    return {"corpus": str(corpus)} if isinstance(corpus, str | Path) else {}
+    place = _place(corpus)
+    return {} if place is None else {"corpus": place}
 
 
 def _name(given: object) -> str | None:
@@ -692,6 +788,7 @@ __all__ = [
     "Systems",
     "agree",
     "ask",
+    "assert_supported",
     "attribute",
     "build",
     "build_corpus",

@@ -17,7 +17,10 @@ VeriCiteError
 │   └── LLMStreamError      a streamed reply ended early
 ├── EntrezError             NCBI's E-utilities gave no usable reply
 │   └── EntrezAccessError   every call would fail: the API key, a block, no network, or VERICITE_OFFLINE
+├── CatalogueError          Crossref or Europe PMC gave no usable reply
+├── OfflineError            VERICITE_OFFLINE forbids a call whose reply is not cached
 ├── JudgementError          a judge could not judge a pair
+├── UnsupportedAnswerError  the sources of an answer support too few of its sentences for a guard
 ├── ClusterError            workers in other processes or on other machines failed
 ├── PluginError             a plug-in of another package is unusable
 └── MissingExtraError       an optional dependency is not installed
@@ -207,6 +210,29 @@ class JudgementError(VeriCiteError):
         return type(self), self._parts
 
 
+class UnsupportedAnswerError(VeriCiteError):
+    """The sources of an answer support fewer of its sentences than a guard requires.
+
+    Attributes:
+        checked: The ``CheckedAnswer``.
+        share: The share of supported sentences; None if nothing could be judged.
+        at_least: The share that the guard requires.
+        reason: A line for each sentence.
+    """
+
+    def __init__(self, checked: object, share: float | None, at_least: float, reason: str) -> None:
+        self.checked, self.share, self.at_least, self.reason = checked, share, at_least, reason
+        found = "none that could be judged" if share is None else f"{share:.3g}"
+        super().__init__(
+            f"expected at least {at_least:g} of the sentences to be supported by their sources; found {found}. "
+            f"Answer again, or lower at_least. {reason}"
+        )
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, float | None, float, str]]:
+        """Support pickling."""
+        return type(self), (self.checked, self.share, self.at_least, self.reason)
+
+
 class PluginError(VeriCiteError):
     """A plug-in that another package provides through an entry point is unusable."""
 
@@ -229,6 +255,14 @@ class EntrezError(VeriCiteError):
 
 class EntrezAccessError(EntrezError):
     """Every call would fail: the API key is wrong, NCBI blocks or is unreachable, or VERICITE_OFFLINE is set."""
+
+
+class CatalogueError(VeriCiteError):
+    """Crossref or Europe PMC gave no usable reply, even after retries, or VERICITE_OFFLINE is set."""
+
+
+class OfflineError(VeriCiteError):
+    """VERICITE_OFFLINE forbids a call, and the reply is not in the cache. Also the error of the service."""
 
 
 class ClusterError(VeriCiteError):

@@ -18,6 +18,7 @@ NAMES = {
     "ask": "ask",
     "search": "search",
     "check": "check_many",
+    "evidence": "evidence",
     "attribute": "attribute",
     "repair": "repair",
     "split": "split_sentences",
@@ -106,6 +107,8 @@ def test_a_store_is_opened(tmp_path: Path):
     vericite.build_corpus(file, tmp_path / "store")
     store = vericite.open_corpus(tmp_path / "store")
     assert [document.id for document in store.get(["1"]).documents] == ["1"] and not store.verify()
+    assert [found.document.id for found in vericite.search("Does zinc shorten colds?", store).evidence] == ["1"]
+    assert vericite.ask("Does zinc shorten colds?", corpus=store).answer.documents[0].id == "1"
     with pytest.raises(InputError):
         vericite.open_corpus(tmp_path / "none")
 

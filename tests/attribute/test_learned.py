@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.attribution import load_attributor
-from vericite.attribution.features import FEATURES, MOST_SOURCES, FeatureMaker, logit
+from vericite.attribution.features import FEATURES, MOST_SOURCES, FeatureMaker
 from vericite.attribution.learned import Head, LearnedAttributor, Member
 from vericite.attribution.registry import default_attributor
 from vericite.models.contracts import Judgement, Pair
 from vericite.records import Document
 from vericite.text.citations import parse_answer
 from vericite.text.terms import terms
+from vericite.verify.judging import log_odds
 
 
 class Words:
@@ -88,12 +89,12 @@ def test_contradiction_and_the_second_best_passage_have_columns():
     source = Document.from_text("x", "Zinc shortens colds. Iron is a metal of the earth.")
     (found,) = known("Zinc shortens colds.", [source], Says())
     (contradicted,) = column("contradicted", found.values)
-    assert contradicted == pytest.approx(logit(0.6), abs=1e-4)
+    assert contradicted == pytest.approx(log_odds(0.6), abs=1e-4)
     # Two sentences, and both as one passage, which begins with zinc.
-    assert column("entailed", found.values) == pytest.approx([logit(0.8)], abs=1e-4)
-    assert column("entailed, second best", found.values) == pytest.approx([logit(0.8)], abs=1e-4)
+    assert column("entailed", found.values) == pytest.approx([log_odds(0.8)], abs=1e-4)
+    assert column("entailed, second best", found.values) == pytest.approx([log_odds(0.8)], abs=1e-4)
     short = Document.from_text("x", "Zinc shortens colds.")
-    assert column("entailed, second best", known("Zinc shortens colds.", [short], Says())[0].values) == [logit(0)]
+    assert column("entailed, second best", known("Zinc shortens colds.", [short], Says())[0].values) == [log_odds(0)]
 
 
 def test_a_leading_yes_is_not_part_of_the_claim():
@@ -182,7 +183,7 @@ def test_unjudged_sentences_fail_and_no_source_means_none():
 
 
 def test_log_odds_are_clipped():
-    assert logit(0) == pytest.approx(-logit(1)) == pytest.approx(-6.907, abs=1e-3)
+    assert log_odds(0) == pytest.approx(-log_odds(1)) == pytest.approx(-6.907, abs=1e-3)
 
 
 def test_the_shipped_head_finds_single_sources_and_pairs():

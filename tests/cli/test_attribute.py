@@ -45,6 +45,29 @@ def test_answers_are_written_in_the_format_of_check(run_cli, tmp_path):
     assert not list(tmp_path.glob("*.partial"))
 
 
+@pytest.mark.parametrize(("name", "listed"), [("cited.md", "## Sources\n\n- [1]"), ("cited.txt", "Sources\n[1]")])
+def test_a_text_is_written_as_text_with_its_sources_and_its_code_as_it_was(run_cli, tmp_path, name: str, listed: str):
+    code = "```python\nprint('Zinc shortens colds.', x[1])\n```"
+    text = write(tmp_path / "answer.md", f"Statins lower LDL.\n\n{code}\n\nEnd:")
+    documents = write(tmp_path / "docs.jsonl", *DOCUMENTS)
+    printed = run_cli("attribute", text, "--documents", documents, "--out", str(tmp_path / name))
+    assert printed.code == 0, printed.err
+    assert "1 sentences" in printed.out
+    made = (tmp_path / name).read_text()
+    assert made.startswith(f"Statins lower LDL [1].\n\n{code}\n\nEnd:")
+    assert listed in made and "{" not in made
+    checked = run_cli("check", str(tmp_path / name), "--documents", documents, "--json")
+    assert "Zinc shortens colds" not in checked.out.replace(json.dumps(DOCUMENTS[1]["text"]), "")
+
+
+def test_records_are_not_written_as_text(run_cli, tmp_path):
+    answers = write(tmp_path / "answers.jsonl", GOOD)
+    for command in ("attribute", "repair"):
+        printed = run_cli(command, answers, "--out", str(tmp_path / "out.md"))
+        assert printed.code == 2 and "out.jsonl" in printed.err
+        assert not (tmp_path / "out.md").exists()
+
+
 def test_json_has_the_scores_of_every_source(run_cli, tmp_path):
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", "verifier", "--json")
     found = Attribution.model_validate_json(printed.out)

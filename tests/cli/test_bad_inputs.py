@@ -270,7 +270,7 @@ BAD_WORDS = [
     ("ask", "Why?", "--corpus", "nowhere.jsonl"),
     ("search", "?!"),
     ("search", "why", "--by", "chance"),
-    ("search", "why", "--from", "1990"),
+    ("search", "why", "--set", "search.year_from=soon"),
     ("score", "ANSWERS", "-m", "Best"),
     ("score", "ANSWERS", "-m", "nDCG@x"),
     ("score", "ANSWERS", "--with", "verdicts"),

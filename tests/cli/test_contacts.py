@@ -30,6 +30,7 @@ COMMANDS: dict[str, list[list[object]]] = {
         [ANSWERS],
         *([EXAMPLES / "formats" / name, "--documents", DOCUMENTS] for name in ("markdown.md", "biogen.json")),
     ],
+    "evidence": [[ANSWERS, "--corpus", DOCUMENTS, "--set", "search.by=bm25"]],
     "attribute": [["answer.jsonl"]],
     "repair": [["answer.jsonl", "--corpus", "store"]],
     "score": [[FIRST, SECOND, "--gold", EXAMPLES / "score" / "gold.jsonl", "--out", "scores.jsonl"]],

@@ -101,7 +101,9 @@ def test_documents_are_found_by_their_words(store, run_cli):
     assert "  77  " in printed.out.splitlines()[0]
     assert (
         "Nothing found."
-        in run_cli("search", "zinc", "--corpus", store, "--to", "2018", "--set", "search.rerank=none").out
+        in run_cli(
+            "search", "zinc", "--corpus", store, "--set", "search.year_to=2018", "--set", "search.rerank=none"
+        ).out
     )
 
 
@@ -120,7 +122,7 @@ def test_a_question_is_answered_from_a_store(store, run_cli):
         (["search", "aspirin", "--corpus", "nowhere"], "expected a readable file"),
         (["search", ""], "at least one word"),
         (["search", " ?!"], "at least one word"),
-        (["search", "aspirin", "--from", "19"], "1500"),
+        (["search", "aspirin", "--set", "search.year_from=19"], "1500"),
         (["corpus", "export", "nowhere", "--set", "year_to=20191"], "2100"),
         (["corpus", "build", "nowhere", "--to", "x", "--format", "jason"], "'json"),
     ],

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import no_internet_sockets
-from vericite.network.offline import OfflineError, hold_offline
+from vericite.network.offline import BlockedConnectionError, hold_offline
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ANSWERS, MARKDOWN = str(EXAMPLES / "answers.jsonl"), str(EXAMPLES / "formats" / "markdown.md")
@@ -154,19 +154,19 @@ def held(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_name_is_looked_up_offline(held: None):
     for lookup in (socket.gethostbyname, lambda host: socket.getaddrinfo(host, 80)):
-        with pytest.raises(OfflineError, match=r"example\.org is not contacted"):
+        with pytest.raises(BlockedConnectionError, match=r"example\.org is not contacted"):
             lookup("example.org")
 
 
 @pytest.mark.parametrize("host", ["attacker.example.localhost", "localhost.example.org"])
 def test_a_name_like_this_machine_s_is_not_looked_up_offline(held: None, host: str):
     """A resolver may ask a name server for anything but "localhost" itself."""
-    with pytest.raises(OfflineError, match="is not contacted"):
+    with pytest.raises(BlockedConnectionError, match="is not contacted"):
         socket.getaddrinfo(host, 80)
 
 
 def test_the_name_of_an_address_is_not_asked_for_offline(held: None):
-    with pytest.raises(OfflineError, match=r"192\.0\.2\.1 is not contacted"):
+    with pytest.raises(BlockedConnectionError, match=r"192\.0\.2\.1 is not contacted"):
         socket.getnameinfo(("192.0.2.1", 53), 0)
 
 
@@ -183,7 +183,7 @@ def test_this_machine_is_reached_offline(held: None):
 def test_no_address_is_connected_to_offline(held: None):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         for call in (datagrams.connect, datagrams.connect_ex, lambda address: datagrams.sendto(b"x", address)):
-            with pytest.raises(OfflineError, match=r"192\.0\.2\.1 is not contacted"):
+            with pytest.raises(BlockedConnectionError, match=r"192\.0\.2\.1 is not contacted"):
                 call(("192.0.2.1", 9))
 
 

@@ -15,7 +15,17 @@ def test_answers_without_verdicts_become_a_page_in_one_command(run_cli, tmp_path
     printed = run_cli("report", str(EXAMPLES / "answers.jsonl"), "--out", str(out))
     assert printed.code == 0, printed.err
     assert "answers" in printed.out
-    assert "<h1>Cited answers</h1>" in out.read_text(encoding="utf-8")
+    assert ">Cited answers</h1>" in out.read_text(encoding="utf-8")
+
+
+def test_a_report_is_in_the_language_of_a_setting(run_cli, tmp_path: Path):
+    out, answers = tmp_path / "report.html", str(EXAMPLES / "answers.jsonl")
+    given = ("--set", "check.judge=lexical", "--set", "report.language=es")
+    assert run_cli("report", answers, "--out", str(out), *given).code == 0
+    html = out.read_text(encoding="utf-8")
+    assert '<html lang="es">' in html and "Frases que debe revisar una persona" in html
+    refused = run_cli("report", answers, "--out", str(out), "--set", "report.language=xx")
+    assert refused.code == 2 and "'en', 'de' or 'es'" in refused.err
 
 
 def test_the_page_never_takes_the_place_of_what_was_read(run_cli, tmp_path: Path):
@@ -33,7 +43,7 @@ def test_answers_of_other_programs_become_a_page_as_they_are_checked(run_cli, tm
     printed = run_cli("check", str(formats / form), *beside, "--judge", "lexical", "--report", str(out))
     assert printed.code == 0, printed.err
     html = out.read_text(encoding="utf-8")
-    assert "<h1>Cited answers</h1>" in html
+    assert ">Cited answers</h1>" in html
     assert '"verdicts":[{"kind"' in html
 
 

@@ -327,4 +327,7 @@ def test_every_measure_is_listed_with_what_it_needs(run_cli):
         "gold",
     ]
     cuts = [one["cutoff"].removeprefix("with a cutoff: ") for one in found if "cutoff" in one]
-    assert [str(parse_measure(text, ALL)) for text in cuts] == ["nDCG@10", "MAP@10", "MRR@10"]
+    assert [str(parse_measure(text, ALL)) for text in cuts] == [
+        *("nDCG@10", "MAP@10", "MRR@10"),
+        *("Spearman@10", "Kendall@10", "TauAP@10"),
+    ]

@@ -106,7 +106,11 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ([QUESTION, "--set", "search.rerank=gbe"], "expected a reranker out of"),
         ([QUESTION, "--plan", "best"], "expected a search plan out of default"),
         ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
-        ([QUESTION, "--from", "2010"], "expected a store with filters"),
+        (
+            [QUESTION, "--corpus", "pubmed", "--set", "search.year_from=2010"],
+            "expected a store or documents with filters",
+        ),
+        ([QUESTION, "--set", "search.designs=guess"], "value of search.designs out of animal study"),
         ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
         ([QUESTION, "--out", "nowhere/out.trec"], "Create the folder first"),
     ],
@@ -116,6 +120,14 @@ def test_invalid_options_are_refused_with_the_next_step(run_cli, arguments: list
     assert printed.code == 2
     assert problem.lower() in " ".join(printed.err.split()).lower()
     assert "Traceback" not in printed.err
+
+
+def test_a_search_in_memory_can_be_narrowed_by_year_and_design(run_cli):
+    narrowed = ("--set", "search.year_from=2010", "--set", "search.designs=randomised trial", "--set", "search.k=20")
+    printed = run_cli("search", QUESTION, *narrowed, "--json")
+    documents = [hit["document"] for hit in json.loads(printed.out)["evidence"]]
+    assert documents and all(document["year"] >= 2010 for document in documents)
+    assert all("random" in json.dumps(document).lower() for document in documents)
 
 
 def test_a_question_of_ten_thousand_characters_is_searched_for(run_cli):

@@ -24,6 +24,7 @@ from vericite.corpus.retractions import (
     known_retractions,
     learn,
     pmid_of_document,
+    retracted_in_table,
 )
 from vericite.errors import InputError
 from vericite.records import Answer, Document
@@ -91,6 +92,54 @@ def test_a_document_already_marked_stays_retracted():
     assert Retractions(frozenset({"1"})).flagged_answer(answer) is answer
 
 
+@pytest.mark.parametrize("id", ["10.1000/Zinc.7", "https://doi.org/10.1000/zinc.7", "doi:10.1000/ZINC.7"])
+def test_an_article_is_known_by_its_doi_however_it_is_spelt(id: str):
+    known = Retractions(frozenset({"doi:10.1000/zinc.7"}))
+    assert known.flagged(document(id)).retracted
+    assert known.flagged(document("chunk 3").model_copy(update={"doi": "10.1000/zinc.7"})).retracted
+    assert not known.flagged(document("10.1000/zinc.70")).retracted
+
+
+def test_a_title_marks_its_article_without_a_list():
+    said = document("1").model_copy(update={"title": "RETRACTED: Zinc for gout"})
+    assert Retractions().flagged(said).retracted
+    for title in ("Retraction of the lung", "Retraction: Zinc for gout"):
+        assert not Retractions().flagged(document("1").model_copy(update={"title": title})).retracted
+
+
+WATCHED = """Record ID,Title,RetractionDate,RetractionDOI,RetractionPubMedID,OriginalPaperDOI,OriginalPaperPubMedID,\
+RetractionNature
+1,Zinc,1/2/2020,10.1000/n.1,91,10.1000/Zinc.1,11,Retraction
+2,Iron,1/2/2020,unavailable,0,10.1000/iron.2,0,Retraction
+3,Lead,1/2/2020,10.1000/n.3,93,unavailable,13,Expression of concern
+4,Gold,1/2/2020,10.1000/n.4,94,10.1000/gold.4,14,Retraction
+5,Gold,1/2/2021,10.1000/n.5,95,10.1000/gold.4,14,Reinstatement
+6,Tin,1/2/2020,10.1000/n.6,96,,,Retraction
+7,Short
+"""
+
+
+def test_retraction_watch_counts_retractions_that_stand_by_pmid_and_doi(tmp_path: Path):
+    path = tmp_path / "retraction_watch.csv"
+    path.write_bytes(WATCHED.encode().replace(b"Zinc,", b"Z\xefnc,"))
+    found = retracted_in_table(path)
+    assert found == RetractionReport(
+        "table retraction_watch.csv", {"11": ("91",), "doi:10.1000/zinc.1": ("91",), "doi:10.1000/iron.2": ()}
+    )
+    assert learn([found]) == 3
+    assert [entry.id for entry in entries()] == ["11", "doi:10.1000/iron.2", "doi:10.1000/zinc.1"]
+    assert known_retractions().flagged(document("https://doi.org/10.1000/iron.2")).retracted
+
+
+def test_a_table_without_the_columns_says_which_it_lacks(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_text("Title,OriginalPaperDOI\nZinc,10.1000/zinc\n")
+    with pytest.raises(InputError, match="without OriginalPaperPubMedID, RetractionPubMedID, RetractionNature"):
+        retracted_in_table(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        retracted_in_table(tmp_path / "none.csv")
+
+
 # What is kept
 
 
@@ -102,28 +151,28 @@ def test_without_a_list_nothing_is_known_and_no_file_is_created():
 
 def test_an_update_adds_and_never_forgets():
     assert learn([RetractionReport("pubmed", {"11": ("91",), "12": ()})]) == 2
-    first = {entry.pmid: entry for entry in entries()}
+    first = {entry.id: entry for entry in entries()}
     assert (
         learn(
             [RetractionReport("store a", {"12": ("92",), "13": ()}), RetractionReport("pubmed", {"11": ("93", "91")})]
         )
         == 1
     )
-    found = {entry.pmid: entry for entry in entries()}
+    found = {entry.id: entry for entry in entries()}
     assert [*found] == ["11", "12", "13"]
     assert [entry.notices for entry in found.values()] == [("91", "93"), ("92",), ()]
     assert [sorted(entry.reported) for entry in found.values()] == [["pubmed"], ["pubmed", "store a"], ["store a"]]
     assert found["11"].reported["pubmed"][0] == first["11"].reported["pubmed"][0]
-    assert known_retractions().pmids == {"11", "12", "13"}
+    assert known_retractions().ids == {"11", "12", "13"}
 
 
 def test_a_replaced_list_holds_only_the_new_reports():
     learn([told("11", "12")])
     assert learn([told("12", "13", by="store a")], replace=True) == 1
-    assert [(entry.pmid, list(entry.reported)) for entry in entries()] == [("12", ["store a"]), ("13", ["store a"])]
-    assert known_retractions().pmids == {"12", "13"}
+    assert [(entry.id, list(entry.reported)) for entry in entries()] == [("12", ["store a"]), ("13", ["store a"])]
+    assert known_retractions().ids == {"12", "13"}
     assert learn([told("11")]) == 1, "what was forgotten is news again"
-    assert known_retractions().pmids == {"11", "12", "13"}
+    assert known_retractions().ids == {"11", "12", "13"}
 
 
 def test_days_are_those_of_the_first_and_the_last_time(monkeypatch: pytest.MonkeyPatch):
@@ -146,14 +195,14 @@ def test_days_are_those_of_the_first_and_the_last_time(monkeypatch: pytest.Monke
 
 def test_the_list_is_read_once_and_again_when_another_process_has_changed_it(monkeypatch: pytest.MonkeyPatch):
     read: list[Path] = []
-    once = retractions._pmids_in
-    monkeypatch.setattr(retractions, "_pmids_in", lambda file: read.append(file) or once(file))
+    once = retractions._ids_in
+    monkeypatch.setattr(retractions, "_ids_in", lambda file: read.append(file) or once(file))
     learn([told("11")])
-    assert {known_retractions().pmids for _ in range(5)} == {frozenset({"11"})}
+    assert {known_retractions().ids for _ in range(5)} == {frozenset({"11"})}
     assert len(read) == 1
     code = "from vericite.corpus.retractions import RetractionReport as R, learn; learn([R('pubmed', {'12': ()})])"
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert known_retractions().pmids == {"11", "12"}
+    assert known_retractions().ids == {"11", "12"}
     assert len(read) == 2
 
 
@@ -175,7 +224,7 @@ def test_a_killed_update_leaves_one_list_or_the_other_and_no_part_of_any():
             process.stdout.readline()
             time.sleep(wait)
             process.kill()
-        assert known_retractions().pmids in lists
+        assert known_retractions().ids in lists
     learn([told("11")])
     assert len(known_retractions()) == 3001
 
@@ -208,7 +257,7 @@ def test_writing_a_list_locked_by_another_process_is_an_error(monkeypatch: pytes
             learn([told("12")])
     finally:
         holder.close()
-    assert known_retractions().pmids == {"11"}
+    assert known_retractions().ids == {"11"}
 
 
 def test_without_a_home_there_is_no_list_and_an_update_says_so(monkeypatch: pytest.MonkeyPatch, caplog):

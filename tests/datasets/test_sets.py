@@ -300,7 +300,7 @@ def test_a_wrong_shape_is_an_error_with_expectation_and_place(tmp_path: Path):
     assert "questions.0.type: expected one of yesno, factoid, list, summary; found 'opinion'" in str(problems[0])
     assert "questions.2: expected an object; found a number" in str(problems[1])
     path = samples.write(tmp_path, "m.json", samples.MIRAGE)
-    with pytest.raises(InputError, match=r"expected BioASQ task B.*\"body\".*found none.*fields bioasq, medqa"):
+    with pytest.raises(InputError, match=r"expected BioASQ task B.*\"body\".*found none.*fields 'bioasq', 'medqa'"):
         source("bioasq", path).questions(Problems())
     with pytest.raises(InputError, match=r"expected answers in .*found none\. bioasq gives questions, gold, documents"):
         source("bioasq", samples.write(tmp_path, "g.json", samples.BIOASQ)).answers(Problems())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -110,3 +111,15 @@ def test_numbers_of_any_type_are_read_back_unchanged(file: Path, caplog: pytest.
     assert sorted(store.find([row[0] for row in rows]).values()) == sorted(rows)
     store.close()
     assert not caplog.records
+
+
+def test_a_store_that_no_one_closed_leaves_no_file_open(file: Path):
+    """Python 3.13 and later warn of such a file, as an error in tests."""
+    store = RowStore(file, OLD)
+    store.put([("a", "old")])
+    connection = store._connection
+    assert connection is not None
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmark_modules import benchmark
+
 ROOT = Path(__file__).parents[2]
 TOML = """
 [[run]]
@@ -103,6 +105,37 @@ def test_a_command_is_stopped_at_its_bound_with_what_it_started(figures, tmp_pat
 def test_a_command_that_fails_leaves_no_record(figures, tmp_path, capsys):
     assert figures.make(figures.Run("broken", "echo 4; false", 1, ()), tmp_path, tmp_path) == 1
     assert "ended with 1" in capsys.readouterr().err
+    assert list(figures.FOLDER.iterdir()) == []
+
+
+def test_all_benchmarks_are_kept_and_compared_with_the_pages(figures, tmp_path, monkeypatch, capsys):
+    every = benchmark("all")
+    monkeypatch.setattr(every, "figures", figures)
+    monkeypatch.setattr(every, "ROOT", tmp_path)
+    toml = tmp_path / "docs" / "figures.toml"
+    toml.write_text(toml.read_text().replace('name = "zinc"', 'name = "zinc"\ndata = ["colds"]'))
+    (tmp_path / "data" / "colds").mkdir(parents=True)
+    path = page(tmp_path, "| days | 1,200 | 4.57 [4.10, 5.04] |")
+    where = [f"--{name}={tmp_path / name}" for name in ("data", "work", "to")]
+    assert every.main(where) == 0
+    assert "| zinc | 0.0 | days: 1,200: 4.57 [4.10, 5.04] | README.md | same |" in capsys.readouterr().out
+    assert list(figures.FOLDER.iterdir()) == []
+    page(tmp_path, "| days | 1,200 | 4.58 [4.10, 5.04] |")
+    assert every.main(where) == 1
+    told = capsys.readouterr()
+    assert "zinc: done before" in told.err and "| README.md | differs |" in told.out
+    assert "4.58" in path.read_text()
+    (tmp_path / "data" / "colds").rmdir()
+    assert every.main([*where, "--only", "zinc"]) == 0
+    assert f"skipped: {tmp_path / 'data'} lacks colds" in capsys.readouterr().out
+
+
+def test_a_slow_run_is_made_only_by_its_name(figures, tmp_path, monkeypatch, capsys):
+    toml = tmp_path / "docs" / "figures.toml"
+    toml.write_text(toml.read_text().replace('name = "zinc"', 'name = "zinc"\nslow = true'))
+    page(tmp_path, "Nothing.")
+    monkeypatch.setattr(sys, "argv", ["figures.py", "--run", "all", "--work", str(tmp_path / "work")])
+    assert figures.main() == 0
     assert list(figures.FOLDER.iterdir()) == []
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import runpy
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -21,7 +23,7 @@ PRINTED = {
     "own_retriever": r"Zinc lozenges shortened colds by two days \[1\]",
     "score_runs": r"first SupportRate [\d.]+ \d+\n(?s:.*)left out: 1",
     "search": r"1 demo:0068",
-    "streaming": r"supported Zinc shortens colds\.\n(?s:.*)2 of 2 citations supported, 1 uncited",
+    "streaming": r"\nsupported Zinc shortens colds\.\n(?s:.*)\nuncited It is cheap\.\n.*2 of 2 citations",
     "table": r"supported",
 }
 """What the programs print. The others define something, and are called below."""
@@ -86,6 +88,25 @@ def test_the_guard_refuses_what_is_not_supported():
     broken = client.post("/answer", params={"text": "Statins cure cancer [1]."}, json=sources)
     assert broken.status_code == 422
     assert "0 of 1 citations supported" in broken.json()["detail"]
+
+
+def test_a_fastapi_stream_sends_pieces_and_verdicts():
+    pytest.importorskip("fastapi")
+    from fastapi.testclient import TestClient
+
+    app = runpy.run_path(str(ROOT / "examples/python/streaming_fastapi.py"))["app"]
+
+    async def model(question: str) -> AsyncIterator[str]:
+        for piece in (question, " Zinc shortened", " colds [1].", " Rain fell."):
+            yield piece
+
+    app.state.model = model
+    sources = ["Zinc shortened colds by two days."]
+    reply = TestClient(app).post("/answer", params={"question": "Well."}, json=sources)
+    events = [dict(line.split(": ", 1) for line in event.splitlines()) for event in reply.text.strip().split("\n\n")]
+    assert "".join(json.loads(event["data"]) for event in events if event["event"] == "piece").endswith("Rain fell.")
+    verdicts = [(event["event"], json.loads(event["data"])["claim"]) for event in events if event["event"] != "piece"]
+    assert ("supported", "Zinc shortened colds.") in verdicts and ("uncited", "Rain fell.") in verdicts
 
 
 def test_the_pytest_assertion_passes():

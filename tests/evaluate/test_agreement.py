@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from vericite.evaluate.agreement import (
     KrippendorffAlpha,
     RatedItems,
     Spearman,
+    TauAP,
     landis_koch,
 )
+from vericite.evaluate.measures.registry import RANKINGS, parse_measure
 from vericite.evaluate.resampling import Bootstrap, Estimate
 
 FEW = Bootstrap(draws=200)
@@ -46,7 +49,7 @@ def krippendorff_alpha(ratings, level="nominal", bootstrap=None, **given):
     return KrippendorffAlpha(level=level).of(RatedItems(ratings, **given), bootstrap)[0]
 
 
-spearman, kendall = Spearman().of, Kendall().of
+spearman, kendall, tau_ap = Spearman().of, Kendall().of, TauAP().of
 
 
 def apart(rows):
@@ -296,7 +299,7 @@ def test_rankings_are_correlated_as_scipy_does():
 @pytest.mark.parametrize("systems", [2, 3, 4, 5])
 def test_a_rank_correlation_of_few_systems_has_no_interval(systems: int):
     scores = {str(system): float(system) for system in range(systems)}
-    for found in (spearman(scores, scores, FEW), kendall(scores, scores, FEW)):
+    for found in (spearman(scores, scores, FEW), kendall(scores, scores, FEW), tau_ap(scores, scores, FEW)):
         assert found.value == pytest.approx(1)
         assert (found.record["low"] is None, found.record["high"] is None) == (systems < 5, systems < 5)
         assert ("no interval" in str(found)) == (systems < 5)
@@ -304,10 +307,71 @@ def test_a_rank_correlation_of_few_systems_has_no_interval(systems: int):
 
 def test_all_tied_rankings_are_undefined():
     tied, other = dict.fromkeys("abcd", 0.5), dict(zip("abcd", (0.1, 0.2, 0.3, 0.4), strict=True))
-    for found in (spearman(tied, other), kendall(other, tied), spearman({}, {}), kendall({"a": 1}, {"a": 2})):
+    both = (tau_ap(tied, other), tau_ap(other, tied), tau_ap({"a": 1}, {"a": 2}))
+    for found in (spearman(tied, other), kendall(other, tied), spearman({}, {}), kendall({"a": 1}, {"a": 2}), *both):
         assert found.value is None
         assert "undefined" in str(found)
     assert str(kendall(tied, other)) == "Kendall's tau-b undefined (n = 4 systems)"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value"),
+    [
+        ((4, 3, 2, 1), (4, 3, 2, 1), 1),
+        ((4, 3, 2, 1), (1, 2, 3, 4), -1),
+        # The best two change places: of the three below the first, 0 of 1, 2 of 2, 3 of 3.
+        ((4, 3, 2, 1), (3, 4, 2, 1), 1 / 3),
+        # The last two: 1 of 1, 2 of 2, 2 of 3, and the same from the other side.
+        ((4, 3, 2, 1), (4, 3, 1, 2), 7 / 9),
+        # autojudge-evaluate 1.1.0 gives this for ties on both sides.
+        ((4, 3, 3, 1), (4, 2, 3, 3), 5 / 9),
+    ],
+)
+def test_tau_ap_weighs_the_best_systems_most(first, second, value):
+    sides = [{str(place): float(score) for place, score in enumerate(side)} for side in (first, second)]
+    assert tau_ap(*sides, FEW).value == pytest.approx(value)
+    assert tau_ap(*reversed(sides), FEW).value == pytest.approx(value)
+
+
+def slow_tau_ap(first: Sequence[float], second: Sequence[float]) -> float:
+    """By its definition: the mean of both directions."""
+    sides: list[float] = []
+    for pivot, judged in ((first, second), (second, first)):
+        shares: list[float] = []
+        for place, score in enumerate(pivot):
+            above = [other for other, higher in enumerate(pivot) if higher > score]
+            if above:
+                shares.append(sum(judged[other] > judged[place] for other in above) / len(above))
+        sides.append(2 * sum(shares) / len(shares) - 1 if shares else float("nan"))
+    return sum(sides) / 2
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=5, max_size=9))
+@settings(max_examples=25, deadline=None)
+def test_tau_ap_and_its_interval_agree_with_its_definition(rows):
+    fast = Bootstrap(draws=100)
+    scores = np.array(rows, dtype=np.float64)
+    first, second = ({str(place): value for place, value in enumerate(side)} for side in scores.T.tolist())
+    found = tau_ap(first, second, fast).estimate
+    right = fast.over_rows(lambda drawn: slow_tau_ap(*scores[drawn].T.tolist()), range(len(rows)))
+    for name in ("value", "low", "high"):
+        expected = getattr(right, name)
+        assert getattr(found, name) == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+def test_a_cutoff_ranks_the_best_by_the_first_measure():
+    first = dict(zip("abcdef", (6.0, 5.0, 4.0, 3.0, 2.0, 1.0), strict=True))
+    second = dict(zip("abcdef", (4.0, 5.0, 6.0, 1.0, 2.0, 3.0), strict=True))
+    assert kendall(first, second, FEW).value == pytest.approx((9 - 6) / 15)
+    top = Kendall(cutoff=3).of(first, {**second, "g": 9.0}, FEW)
+    assert (top.value, top.n, top.missing, top.name) == (pytest.approx(-1), 3, 1, "Kendall's tau-b of the top 3")
+    assert Kendall(cutoff=3).of(second, first, FEW).value == pytest.approx(-1)
+    assert parse_measure("TauAP@2", RANKINGS) == TauAP(cutoff=2)
+    # Of two that are tied at the cutoff, the first by name.
+    tied = {**first, "c": 4.0, "d": 4.0}
+    assert Spearman(cutoff=3).of(tied, first, FEW).value == pytest.approx(1)
+    with pytest.raises(InputError, match="cutoff of Kendall to be at least 1"):
+        Kendall(cutoff=0)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=8), st.randoms(use_true_random=False))
@@ -317,9 +381,10 @@ def test_correlations_are_invariant_to_order_and_change_sign_with_a_reversed_ran
     first, second = ({str(place): value for place, value in enumerate(side)} for side in apart(rows))
     shuffled = dict(random.sample(list(first.items()), len(first)))
     turned = {name: -value for name, value in first.items()}
+    for measure in (spearman, kendall, tau_ap, Kendall(cutoff=3).of):
+        assert measure(shuffled, second, fast) == measure(first, second, fast)
     for measure in (spearman, kendall):
         found = measure(first, second, fast)
-        assert measure(shuffled, second, fast) == found
         back = measure(turned, second, fast).value
         assert back == (None if found.value is None else pytest.approx(-found.value, abs=1e-9))
 

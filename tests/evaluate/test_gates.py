@@ -103,3 +103,20 @@ def test_a_decided_outcome_does_not_depend_on_unjudged_cases(
 def test_the_worst_outcome_is_the_overall_one():
     results = [gate.result(COUNTS) for gate in parse_gates(["0.1"], ["contradicted=0"])]
     assert overall(results) == "failed" and overall(results[:1]) == "passed" and overall([]) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("gate", "over", "before", "found"),
+    [
+        ("0.9", False, {"supported": 6, "irrelevant": 4}, "passed"),
+        ("0.9", False, {"supported": 5, "irrelevant": 5}, "passed"),
+        ("0.9", False, {"supported": 8, "irrelevant": 2}, "failed"),
+        ("0.5", False, {"supported": 8, "irrelevant": 2}, "passed"),
+        ("irrelevant=0", True, {"supported": 6, "irrelevant": 4}, "passed"),
+        ("irrelevant=0", True, {"supported": 7, "irrelevant": 3}, "failed"),
+        ("irrelevant=0", True, {}, "failed"),
+    ],
+)
+def test_with_a_baseline_a_gate_fails_only_if_its_share_is_worse(gate, over, before, found):
+    (one,) = parse_gates([] if over else [gate], [gate] if over else [])
+    assert one.result(Summary(supported=6, irrelevant=4), Summary(**before)).outcome == found

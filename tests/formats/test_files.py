@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
+from vericite.errors import InputError, MissingExtraError, Problems, RecordError, UnknownNameError
 from vericite.formats import answers_in, tables
+from vericite.formats.registry import read_questions
 from vericite.formats.tables import Columns
 from vericite.records import Answer, number_lines
 
@@ -241,6 +242,12 @@ def test_columns_of_unequal_length_are_an_error(tmp_path: Path):
     assert "columns of equal length; found 2 in 'question', 2 in 'answer', 1 in 'contexts'" in str(problem)
 
 
+def test_a_plain_text_in_a_column_of_documents_is_one_document(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("ID,Answer,DOCUMENTS\nx,LDL falls [1].,One.\n")
+    (answer,) = read(tmp_path / "a.csv")
+    assert texts(answer) == ["One."]
+
+
 # packed files and the standard input
 
 
@@ -375,3 +382,25 @@ def test_only_an_overlong_line_is_lost(tmp_path: Path, monkeypatch: pytest.Monke
     found = list(number_lines(path))
     assert [line.line if isinstance(line, RecordError) else line[1][0] for line in found] == ["a", 2, "c"]
     assert "expected a line of at most 100 bytes" in str(found[1])
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_names_of_fields_are_known_in_any_case(tmp_path: Path, name: str):
+    documents = [{"id": "a", "text": "One."}]
+    record = {"Id": "7", "QUESTION": "Q?", "Answer": "LDL falls [1].", "Documents": documents}
+    text = json.dumps([record], indent=1) if name == "a.json" else json.dumps(record)
+    (tmp_path / name).write_text(text)
+    [answer] = read(tmp_path / name)
+    assert isinstance(answer, Answer)
+    assert (answer.id, texts(answer)) == ("7", ["One."])
+    (tmp_path / name).write_text(json.dumps([{"Id": "7", "QUESTION": "Q?"}]))
+    [question] = read_questions(tmp_path / name, Problems())
+    assert (question.id, question.text) == ("7", "Q?")
+
+
+def test_values_in_capitals_and_names_in_other_objects_stay(tmp_path: Path):
+    document = {"id": "a", "text": 'One, with "Answer": here.'}
+    record = {"id": "7", "question": "Q?", "answer": "LDL falls [1].", "Answer": "Another.", "documents": [document]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    [answer] = read(tmp_path / "a.jsonl")
+    assert texts(answer) == [document["text"]] and answer.text.startswith("LDL falls")

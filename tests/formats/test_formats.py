@@ -242,29 +242,38 @@ def test_biogen_without_documents_says_how_to_give_them():
 @pytest.mark.parametrize(
     "record",
     [
-        {"user_input": "Q?", "response": "LDL falls. It stays [2].", "retrieved_contexts": ["One.", "Two."]},
-        {"question": "Q?", "answer": "LDL falls. It stays [2].", "contexts": ["One.", "Two."], "ground_truth": "x"},
+        {"user_input": "Q?", "response": "LDL falls. It stays.", "retrieved_contexts": ["One.", "Two."]},
+        {"question": "Q?", "answer": "LDL falls. It stays.", "contexts": ["One.", "Two."], "ground_truth": "x"},
         {
             "input": "Q?",
-            "output": "LDL falls. It stays [2].",
+            "output": "LDL falls. It stays.",
             "context": [{"page_content": "One."}, {"page_content": "Two.", "metadata": {"page": 3}}],
         },
         {
             "query": "Q?",
-            "result": "LDL falls. It stays [2].",
+            "result": "LDL falls. It stays.",
             "source_documents": [{"page_content": "One."}, {"page_content": "Two."}],
         },
     ],
 )
-def test_a_sentence_without_marker_cites_every_context(tmp_path: Path, record):
+def test_each_sentence_of_an_answer_without_markers_cites_every_context(tmp_path: Path, record):
     [answer] = read_records(tmp_path, record)
     assert answer.question == "Q?"
     assert [document.text for document in answer.documents] == ["One.", "Two."]
     assert cited(answer) == [
         ("LDL falls.", [(1, "context-1"), (2, "context-2")]),
-        ("It stays.", [(2, "context-2")]),
+        ("It stays.", [(1, "context-1"), (2, "context-2")]),
     ]
+    assert answer.assumed == ("No sentence has a marker, so each was taken to cite all 2 contexts.",)
     coherent(answer)
+
+
+@pytest.mark.parametrize("text", ["LDL falls. It stays [2].", "LDL falls. It stays [9]."])
+def test_a_sentence_without_marker_is_uncited_in_an_answer_with_markers(tmp_path: Path, text: str):
+    [answer] = read_records(tmp_path, {"response": text, "retrieved_contexts": ["One.", "Two."]})
+    assert isinstance(answer, Answer)
+    assert [claim.text for claim in answer.uncited] == ["LDL falls."]
+    assert answer.assumed == ()
 
 
 def test_chunks_of_a_source_are_separate_sources(tmp_path: Path):
@@ -272,14 +281,15 @@ def test_chunks_of_a_source_are_separate_sources(tmp_path: Path):
         {"page_content": text, "metadata": {"source": source, "title": "T"}}
         for text, source in (("One.", "a.pdf"), ("Two.", "b.pdf"), ("Three.", "a.pdf"))
     ]
-    [answer] = read_records(tmp_path, {"output": "LDL falls [3]. It stays.", "context": chunks})
+    [answer] = read_records(tmp_path, {"output": "LDL falls [3].", "context": chunks})
     assert [(document.id, document.text) for document in answer.documents] == [
         ("a.pdf#1", "One."),
         ("a.pdf#2", "Three."),
         ("b.pdf", "Two."),
     ]
-    every = [(1, "a.pdf#1"), (2, "b.pdf"), (3, "a.pdf#2")]
-    assert cited(answer) == [("LDL falls.", [(3, "a.pdf#2")]), ("It stays.", every)]
+    assert cited(answer) == [("LDL falls.", [(3, "a.pdf#2")])]
+    [answer] = read_records(tmp_path, {"output": "It stays.", "context": chunks})
+    assert cited(answer) == [("It stays.", [(1, "a.pdf#1"), (2, "b.pdf"), (3, "a.pdf#2")])]
 
 
 def test_swapped_citations_of_two_chunks_of_one_source_stay_apart(tmp_path: Path):
@@ -310,12 +320,12 @@ def test_a_citation_by_name_cites_all_chunks_of_a_document(tmp_path: Path):
     "record",
     [
         {
-            "response": "LDL falls [3]. It stays.",
+            "response": "It stays.",
             "retrieved_contexts": ["One.", "Two.", "Three."],
             "retrieved_context_ids": ["a", 5, "a"],
         },
         {
-            "output": "LDL falls [3]. It stays.",
+            "output": "It stays.",
             "context": [
                 {"page_content": "One.", "metadata": None, "id": "a"},
                 {"page_content": "Two.", "metadata": {"source": "", "id": 5}},
@@ -330,7 +340,7 @@ def test_names_that_come_twice_or_not_at_all(tmp_path: Path, record):
     texts = [(document.id, document.text) for document in answer.documents]
     assert texts == [("a#1", "One."), ("a#2", "Three."), ("5", "Two.")]
     every = [(1, "a#1"), (2, "5"), (3, "a#2")]
-    assert cited(answer) == [("LDL falls.", [(3, "a#2")]), ("It stays.", every)]
+    assert cited(answer) == [("It stays.", every)]
 
 
 def test_a_chunk_without_any_name_is_named_by_its_number(tmp_path: Path):

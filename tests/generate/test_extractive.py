@@ -105,6 +105,14 @@ def test_evidence_against_the_decision_is_shown_too_and_sources_count_on_their_s
     assert (made.stance.yes, made.stance.no) == (("for3", "for4", "for5"), ("against",))
 
 
+def test_with_no_least_probability_the_nearest_sentence_is_given_however_far_it_is():
+    made = ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(
+        Question(id="q", text="Which cheese is made in the Alps?"), evidence(document("a", OTHER))
+    )
+    assert [claim.text for claim in made.claims] == [OTHER]
+    assert made.is_unlikely
+
+
 def test_a_sentence_that_another_source_contradicts_names_it():
     made = ExtractiveGenerator(Embedder.shared(), ALWAYS, judge=ByNot()).generate(
         Question(id="q", text=QUESTION), evidence(document("a", FOR), document("b", AGAINST))
@@ -236,8 +244,8 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
-    made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=3), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v10({embedder.signature}, prefers, by-not, longest=3)"
+    made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=5), Prefers("x"), ByNot())
+    assert made.signature == f"extractive.v13({embedder.signature}, prefers, by-not, longest=5)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from vericite.api import ask
 from vericite.generate import ExtractiveGenerator
 from vericite.generate.aspects import asked_aspects, aspects, empty_kind
 from vericite.generate.selection import candidates_of
-from vericite.generate.subjects import absent, is_opposite, population_match, subjects_of
+from vericite.generate.subjects import absent, is_opposite, parts_of, population_match, subjects_of
 from vericite.models import Embedder
 from vericite.pipeline.ask import Pipeline
 from vericite.records import Answer, Document, Evidence, Question, Section
@@ -154,6 +155,48 @@ def test_case_4_a_sentence_of_another_aspect_does_not_answer(question: str, docu
     made = answered(question, document)
     assert said in made.claims[0].text
     assert unsaid not in made.text and "is unknown" not in made.text
+
+
+def test_when_something_was_first_seen_is_answered_by_a_year_and_severe_disease_not_by_uncomplicated():
+    assert [aspect.name for aspect in asked_aspects("When was zelotrine first approved?")] == ["year", "time"]
+    assert [aspect.name for aspect in asked_aspects("When should zelotrine be given?")] == ["time"]
+    syndrome = plain(
+        "marl",
+        "Marl syndrome is a nonspecific illness with an early acute phase of vertigo. "
+        "Marl syndrome was recognized in 1987 in a port on the coast.",
+        "Marl syndrome",
+    )
+    assert "1987" in answered("When was Marl syndrome first recognized?", syndrome).text
+    severe = "What is the first-line treatment for severe falciparum malaria?"
+    assert is_opposite(severe, "Artemisinin combinations are the first-line treatment for uncomplicated malaria.")
+    assert not is_opposite(severe, "Artesunate is the first-line treatment of malaria; adverse events were mild.")
+
+
+def test_a_question_with_two_parts_gets_a_sentence_for_each():
+    asked = "What is the mechanism of action of zelotrine and what are its side effects?"
+    assert parts_of(asked) == [
+        "What is the mechanism of action of zelotrine?",
+        "zelotrine: what are its side effects?",
+    ]
+    alone = "Which patients benefit from oxygen and which do not?"
+    assert parts_of(alone) == [alone]
+    source = plain(
+        "zelotrine",
+        "Migraine is a common cause of disability. Zelotrine blocks calcium channels in the walls of arteries of the "
+        "brain. Prescriptions of zelotrine differ between countries. Nausea and dizziness are the most frequent side "
+        "effects of zelotrine. Zelotrine was first sold in Portugal.",
+        "Zelotrine in migraine",
+    )
+    made = answered(asked, source)
+    assert "blocks calcium channels" in made.text and "Nausea and dizziness" in made.text
+    assert len(made.claims) == 2
+
+
+def test_where_the_answer_is_stated_a_weaker_design_that_says_the_opposite_is_not_quoted():
+    made = ask("Does postmenopausal hormone therapy prevent coronary heart disease?").answer
+    assert made.exact == (("no",),) and "should not be started" in made.text
+    assert "observational" not in made.text
+    assert any("says the opposite, but its study design is weaker" in note for note in made.notes)
 
 
 def test_case_5_words_that_any_question_may_have_are_no_subjects():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vericite.models import Engine, Pair
+from vericite.models.contracts import SentenceInContext
 from vericite.models.embedder import Reranker
 from vericite.models.folder import RERANKER
 
@@ -34,6 +35,24 @@ def test_relevance_is_the_sigmoid_of_the_logits(reranker: Reranker) -> None:
     logits, relevance = reranker.logits(QUESTION, texts), reranker.relevance(QUESTION, texts)
     assert np.allclose(relevance, 1 / (1 + np.exp(-logits.astype(np.float64))), atol=1e-6)
     assert relevance[0] > 0.5 > relevance[1:].max()
+
+
+def test_of_one_abstract_the_sentence_that_answers_is_first(reranker: Reranker) -> None:
+    title = "Metformin and stroke in type 2 diabetes: a cohort study"
+    sentences = [
+        SentenceInContext("We asked whether metformin lowers the risk of stroke in type 2 diabetes.", "aim", title),
+        SentenceInContext("The risk of stroke in type 2 diabetes was read from a national register.", "method", title),
+        SentenceInContext("Metformin lowered the risk of stroke by a fifth.", "conclusion", title),
+    ]
+    answering = reranker.answering(QUESTION, sentences)
+    assert answering.shape == (3,)
+    assert int(answering.argmax()) == 2
+    assert reranker.answering(QUESTION, []).shape == (0,)
+
+
+def test_a_sentence_is_read_with_its_title_and_role() -> None:
+    assert SentenceInContext("It did.", "result", "Zinc and colds.").input == "Zinc and colds. Result: It did."
+    assert SentenceInContext("It did.", "result", "").input == "Result: It did."
 
 
 def test_no_texts_give_no_scores(reranker: Reranker) -> None:
@@ -69,5 +88,5 @@ def test_the_question_is_read_first(reranker: Reranker) -> None:
 def test_the_bundled_reranker_is_loaded_once_and_has_a_signature(reranker: Reranker) -> None:
     assert Reranker.shared() is reranker
     assert reranker.signature == f"{RERANKER}@{reranker.folder.card.files['model.onnx'][:12]}"
-    assert reranker.folder.card.labels == ("relevant",)
+    assert reranker.folder.card.labels == ("relevant", "answers")
     assert (reranker.folder.path / "model.onnx").stat().st_size <= 32_000_000

@@ -171,7 +171,7 @@ def test_a_corpus_of_ones_own_is_answered_from():
 def test_one_document_is_enough():
     run = over(ASPIRIN, STATIN, k=1)
     assert [hit.document.id for hit in run.evidence] == ["aspirin"]
-    assert [claim.citations[0].document for claim in run.answer.claims] == ["aspirin", "aspirin"]
+    assert {claim.citations[0].document for claim in run.answer.claims} == {"aspirin"}
 
 
 def test_more_documents_asked_for_than_there_are_gives_all():
@@ -307,7 +307,7 @@ def test_asking_answers_from_the_demonstration_corpus_with_the_bundled_model_by_
     run = ask("Does dexamethasone reduce mortality in patients hospitalised with COVID-19 who need oxygen?")
     assert {hit.document.id for hit in run.evidence} <= {document.id for document in demo_documents()}
     assert run.checked.provenance.parts["judge"].startswith(f"{VERIFIER}@")
-    assert run.checked.summary.quoted >= 2
+    assert run.checked.summary.quoted >= 1
     assert run.checked.supported
 
 

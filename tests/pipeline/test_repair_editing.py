@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from vericite.formats import answers_in
 from vericite.pipeline.repair.proposals import Edit, edited, is_orderly, stands_alone
 from vericite.records import Answer, Claim, Document, Span
 from vericite.text.citations import parse_answer
@@ -51,6 +54,36 @@ def test_other_words_and_documents_take_the_place_of_a_sentence():
     assert found.text == "One helps [1]. Four helps [1][4]. Three helps [3]."
     assert found.documents == (*SOURCES, more)
     assert_exact(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("1. One **really** helps [7][1].\n2. Two helps [2].", "1. One **really** helps [1].\n2. Two helps [2]."),
+        ("One _may_ help, `x` **and** so [7].", "One _may_ help, `x` **and** so [1]."),
+        ("One **helps** the [old](https://example.org/z) [7].", "One **helps** the [old](https://example.org/z) [1]."),
+        ("**One helps [7]. Two helps [2].**", "**One helps [1]. Two helps [2].**"),
+        ("| a | b |\n|---|---|\n| One | **helps** [7] |", "| a | b |\n|---|---|\n| One | **helps** [1] |"),
+    ],
+)
+def test_other_citations_leave_emphasis_numbering_and_tables_as_they_are(text: str, left: str):
+    answer = parsed(text)
+    assert edited(answer, {0: Edit(answer.claims[0].text, SOURCES[:1])}).text == left
+
+
+def test_a_link_that_points_at_no_source_stays_whole(tmp_path: Path):
+    text = "See the [guide](https://example.org/guide) of [old](https://example.org/1): one helps [7]."
+    record = {"markdown": text, "documents": [{"id": "https://example.org/1", "text": "One helps."}]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    [answer] = answers_in(tmp_path / "a.jsonl", "markdown")
+    assert isinstance(answer, Answer)
+    found = edited(answer, {0: Edit(answer.claims[0].text, answer.documents)})
+    assert found.text == "See the [guide](https://example.org/guide) of old: one helps [1]."
+
+
+def test_with_its_sentence_the_row_of_a_table_goes():
+    answer = parsed("| a | b |\n|---|---|\n| One | helps [1] |\n| Two | helps [2] |")
+    assert edited(answer, {0: Edit(None)}).text == "| a | b |\n|---|---|\n| Two | helps [2] |"
 
 
 @pytest.mark.parametrize(

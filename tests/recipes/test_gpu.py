@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 
 from gpu.__main__ import main
 from gpu.arrays import Arrays, write
-from gpu.fit import State, auc, losses, margins, neutral_offset, predict, softmax
+from gpu.fit import DEFAULTS, State, as_it_was, auc, losses, margins, neutral_offset, predict, softmax, total_loss
 from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, load_base, to_checkpoint
 from vericite.lab.train.data import TOKENIZER
 from vericite.lab.train.fit import label_losses, margin_losses, taught_losses
@@ -246,6 +246,43 @@ def test_weights_of_a_run_that_has_not_ended_are_its_mean_so_far(mix: Path, monk
     assert ended.keys() == found.keys()
     for name, value in ended.items():
         torch.testing.assert_close(found[name], value)
+
+
+def test_earlier_rows_are_said_to_be_what_they_were_and_frozen_layers_stay(
+    mix: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Earlier rows teach nothing by their labels; further rows train the layers that are not frozen."""
+    further = [pair(n, source="against", kind="among") for n in range(200, 240)]
+    (mix / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in further))
+    (mix / "held_a.jsonl").write_text("".join(json.dumps(pair(n)) + "\n" for n in range(300, 306)))
+    data, out, config = mix / "data.npz", mix / "runs", mix / "config.json"
+    places = [str(mix), str(mix / "pool.jsonl"), str(data)]
+    main(["arrays", *places, "--more", str(mix / "more.jsonl"), "--judged", str(mix / "held_a.jsonl")])
+    torch.manual_seed(0)
+    CrossEncoder(BERT).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz"), "--whole"])
+    before = load_base(mix / "base.npz").state_dict()
+    arrays, network = Arrays(data, "encoder", 512, "cpu"), load_base(mix / "base.npz", frozen=1)
+    settings = {**DEFAULTS, "as_before": 1.0}
+    start, losses_of = as_it_was(network, settings), list[float]()
+    for is_further in (False, True):
+        rows = np.flatnonzero((arrays.part == "train") & (arrays.further.numpy() == is_further))[:8]
+        losses_of.append(float(total_loss(network, arrays, rows, None, settings, start).detach()))
+    assert losses_of[0] < 0.01 < 1 < losses_of[1]
+    told = {"visits": 100, "rows": 16, "learning_rate": 0.01, "frozen": 1, "as_before": 1.0, "rates": {"pool": 1.0}}
+    config.write_text(json.dumps(told))
+    fit = ["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name", "further"]
+    main(fit)
+    after = load_file(out / "further.safetensors")
+    changed = {name for name, value in after.items() if not torch.equal(value, before[name].half())}
+    assert {"up.1.weight", "classifier.weight"} <= changed
+    assert not {name for name in changed if ".0." in name}
+    capsys.readouterr()
+    main(["shares", str(data), str(mix / "base.npz"), str(out / "further.safetensors"), "0", "0.5"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("0 of the run: headline")
+    assert "held_a" in first
+    assert first.split(":", 1)[1] != second.split(":", 1)[1]
 
 
 def test_a_base_is_cut_to_its_first_layers(mix: Path) -> None:

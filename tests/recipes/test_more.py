@@ -18,6 +18,7 @@ from mix.folder import DataFolder
 from more.degrees import degrees, stronger, weaker
 from more.framed import DENIED, OPEN, PLAIN, frame
 from more.invented import invented
+from more.judged import judged
 from more.kinds import Maker, share
 from more.passages import Passages, finished, own_documents, stands_alone
 from more.rows import Kept, once, read_rows, write_file
@@ -78,6 +79,22 @@ def test_a_set_that_knows_no_contradictions_is_read_as_entailed_or_not(sets: Dat
     assert {it["label"] for it in train["factcg"] if it.get("binary")} == {"neutral"}
     assert all(it["binary"] for it in held["factcg"])
     assert not any(it.get("binary") for it in held["citint"])
+
+
+def test_runs_are_judged_by_rows_that_they_are_not_trained_on(tmp_path: Path) -> None:
+    for name in ("healthver", "scifact"):
+        write_file(tmp_path / "mix" / "dev" / f"{name}_dev.jsonl", [row(n) for n in range(30)])
+    write_file(tmp_path / "held" / "citint.jsonl", [row(n) for n in range(50)])
+    judged(tmp_path / "mix", tmp_path / "held", tmp_path / "out", 20)
+    files = {path.stem: list(read_rows(path)) for path in (tmp_path / "out").glob("*.jsonl")}
+    assert all(len(rows) == 20 for rows in files.values())
+    assert {row["label"] for row in files["frames_open"]} == {"neutral"}
+    assert {row["label"] for row in files["frames_denied"]} == {"contradicts"}
+    assert {row["premise"] for row in files["alone_healthver"]} == {"."}
+    trained = {row["premise"] for row in Maker(51).rows(60)}
+    kinds = [name for name in files if name.startswith("kinds_")]
+    assert len(kinds) == 11
+    assert not trained & {row["premise"] for name in kinds for row in files[name]}
 
 
 def test_a_long_text_is_scored_and_not_trained_on(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from vericite.models import ModelCard
 from vericite.models.folder import VERIFIER
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "verifier" / "make.sh"
+AGAIN = RECIPE.with_name("again.sh")
 STUB = """#!/bin/sh
 # What each step is told; and something under every name in OUT that it is told and that is not there.
 echo "$@" >> "$CALLS"
@@ -83,6 +84,36 @@ def test_the_one_that_ships_learns_from_what_the_larger_one_said(tmp_path: Path)
     assert mean[2:] == ["data.npz", "teacher", "part-taught.npy", "teacher:1"]
 
 
+def test_the_further_run_keeps_the_state_of_one_that_was_ended(tmp_path: Path) -> None:
+    """Every other step is begun anew where it broke; none is taken twice."""
+    stub, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
+    # Names without an ending are folders here.
+    folders = '*.*) [ -e "$word" ] || echo x > "$word" ;; "$OUT"/*) [ -d "$word" ] || mkdir -p "$word" ;;'
+    stub.write_text(f'{STUB.split("for word")[0]}for word; do case "$word" in "$OUT"/{folders} esac; done\n')
+    stub.chmod(0o755)
+
+    def run(breaks: str) -> tuple[int, list[str]]:
+        calls.write_text("")
+        told = {"PYTHON": str(stub), "CALLS": str(calls), "BREAKS": breaks, "OUT": str(out)}
+        command = ["sh", str(AGAIN), str(tmp_path / "data"), str(out), "30"]
+        done = subprocess.run(command, env={**os.environ, **told}, check=False, capture_output=True, timeout=50)
+        return done.returncode, calls.read_text().replace(str(AGAIN.parent), "").splitlines()
+
+    code, first = run("gpu fit")
+    assert code == 3
+    assert [call.split()[1] for call in first[1:9]] == [
+        "pool", "transfer", "second", "shortcuts", "kinds", "invented", "judged", "vericite",
+    ]  # fmt: skip
+    (arrays,) = (call for call in first if " arrays " in call)
+    assert arrays.count("--more") == 5
+    assert arrays.count("--judged") >= 1
+    (out / "part-run").mkdir()
+    (out / "part-run" / "again.state").write_text("x")
+    code, second = run("nothing")
+    assert (code, [call.split()[1] for call in second]) == (0, ["fit", "shares", "checkpoint"])
+    assert (out / "run" / "again.state").exists()
+
+
 class Parsed(Exception):
     """A step's command line, as far as its own parser took it."""
 
@@ -123,7 +154,7 @@ def test_the_steps_know_the_words_that_they_are_told(tmp_path: Path, monkeypatch
 def test_every_config_names_what_a_run_has() -> None:
     pytest.importorskip("torch", reason="torch is in the extra [train]")
     defaults = import_module("gpu.fit").DEFAULTS
-    for name in ("teacher", "verifier", "language"):
+    for name in ("teacher", "verifier", "language", "again"):
         assert json.loads((RECIPE.parent / f"{name}.json").read_text()).keys() <= defaults.keys()
 
 

@@ -16,12 +16,15 @@ import vericite.records as records
 from vericite.errors import InputError, RecordError, ValuesError
 from vericite.records import (
     Answer,
+    AnswerEvidence,
+    Article,
     Change,
     CheckedAnswer,
     CheckedRationale,
     Citation,
     CitationJudgement,
     Claim,
+    Degree,
     Document,
     Evidence,
     EvidenceSpan,
@@ -31,20 +34,26 @@ from vericite.records import (
     Label,
     LabelledCitation,
     Labels,
+    Manuscript,
+    ManuscriptCitation,
+    ManuscriptHeading,
     NuggetMatch,
     OracleCell,
+    OtherSource,
     Provenance,
     Question,
     QuestionType,
     Rationale,
     RationaleStep,
     Record,
+    Reference,
     Repaired,
     Rewriting,
     Run,
     Section,
     Selected,
     Sentence,
+    SentenceEvidence,
     SourceStance,
     SourceText,
     Span,
@@ -53,8 +62,10 @@ from vericite.records import (
     Summary,
     Trimmed,
     UncitedClaim,
+    UnsupportedWords,
     Verdict,
     VerificationFailure,
+    WordKind,
     number_jsonl,
     parse_record,
     read_jsonl,
@@ -139,6 +150,11 @@ VERDICTS = st.builds(
     evidence=tuples(PASSAGES),
     abstained=st.booleans(),
     reasons=TEXTS,
+    degree=st.none() | st.sampled_from(get_args(Degree)),
+    words=tuples(
+        st.builds(UnsupportedWords, kind=st.sampled_from(get_args(WordKind)), text=IDS, start=COUNTS, end=COUNTS)
+    ),
+    because=TEXT,
     protocol=TEXT,
 )
 FAILURES = st.builds(VerificationFailure, **CITED, reason=TEXT, protocol=TEXT)
@@ -229,6 +245,7 @@ JUDGED: dict[str, Any] = {
     "protocol": "document-any",
 }
 STATEMENT = StatementVerdict(text="Aspirin helps.", label="supported", native="Fully", holds=True)
+WORDS = UnsupportedWords(kind="number", text="2.1", start=3, end=6)
 VERDICT = Verdict(
     **JUDGED,
     label="supported",
@@ -301,8 +318,27 @@ LABELS = Labels(
     nuggets=1,
     matches=(NuggetMatch(answer=0, gold="n1"),),
 )
+ARTICLE = Article(id="d1", pmid="20000001", title="Aspirin", year=2020, probability=0.9)
+SENTENCE_EVIDENCE = SentenceEvidence(text="It works.", start=0, end=9, supporting=(ARTICLE,))
 EXAMPLES: list[Record] = [
+    Manuscript(
+        name="paper.tex",
+        text="Methods\n\nAspirin works [1].",
+        headings=(ManuscriptHeading(start=0, text="Methods"),),
+        citations=(ManuscriptCitation(span=Span(start=23, end=26), keys=("1",)),),
+        references=(
+            Reference(key="1", text="1. Doe J. Aspirin. 2019.", title="Aspirin", authors=("Doe J",), year=2019),
+        ),
+    ),
+    ManuscriptHeading(start=4, text="Results", level=2),
+    ManuscriptCitation(span=Span(start=0, end=3), keys=("1", "2")),
+    Reference(key="doe2019", origin="bibliography", title="Aspirin", pmid="99000001"),
+    ARTICLE,
+    SENTENCE_EVIDENCE,
+    AnswerEvidence(id="a", sentences=(SENTENCE_EVIDENCE,), provenance=PROVENANCE),
+    WORDS,
     OracleCell(kind="controlled", gold=2, retrieved=1, standard=3, missing={"d9": "no abstract"}),
+    OtherSource(document="d2", marker=2),
     ASPIRIN,
     ASPIRIN.sections[0],
     SourceText(id="d1", text="Aspirin.", title=None),
@@ -446,6 +482,15 @@ def test_records_come_back_from_a_file_exactly(kind: type[Record], strategy: st.
         assert [to_json(item) for item in again] == [to_json(item) for item in items]
 
     comes_back()
+
+
+def test_parts_that_not_every_check_finds_are_in_json_only_where_they_were_found():
+    optional = {"degree", "words", "because"}
+    assert not optional & VERDICT.model_dump(mode="json").keys()
+    found = VERDICT.model_copy(
+        update={"degree": "partly supported", "words": (WORDS,), "because": "The source says 1.2."}
+    )
+    assert optional <= found.model_dump(mode="json").keys()
 
 
 @given(DOCUMENTS | SENTENCES | QUESTIONS)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 
 import pytest
 
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, Browser, needs_axe
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
@@ -20,16 +18,13 @@ from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import Page, make_page, write_page
 from vericite.text.citations import parse_answer
 
-AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules" / "axe-core")) / "axe.min.js"
 SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."
 TEXT = "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows [1]. It rains. It snows [4]."
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-    pytest.mark.skipif(
-        not AXE.exists(), reason="axe-core is not here: npm install axe-core, or AXE_CORE=FOLDER that has axe.min.js"
-    ),
+    needs_axe,
 ]
 
 
@@ -39,14 +34,6 @@ def systems() -> list[System]:
     ]
     items = tuple(Item(answer.id, answer) for answer in answers)
     return [with_verdicts(System(name, items), "vericite", "lexical") for name in ("one", "two")]
-
-
-def violations(browser: Browser) -> list[tuple[str, str, str]]:
-    browser.run(AXE.read_text(encoding="utf-8") + "; 0")
-    found = browser.run("axe.run().then((it) => JSON.stringify(it.violations))")
-    return [
-        (violation["impact"], violation["id"], violation["nodes"][0]["html"][:200]) for violation in json.loads(found)
-    ]
 
 
 @pytest.mark.parametrize("what", ["report", "annotation"])
@@ -67,7 +54,7 @@ def test_axe_finds_nothing_serious(what: str, tmp_path: Path):
             browser.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
         for dark, width in ((False, 1280), (True, 1280), (False, 390)):
             browser.look(tmp_path / "seen.png", dark, width)
-            found = violations(browser)
+            found = browser.violations()
             assert [violation for violation in found if violation[0] in ("serious", "critical")] == [], (dark, width)
         assert not browser.complaints
 
@@ -78,4 +65,4 @@ def test_axe_finds_serious_problems(tmp_path: Path):
     page.write_text("<title>x</title><img src='data:,'><p style='color:#ccc;background:#fff'>Pale.</p>")
     with Browser(tmp_path) as browser:
         browser.go(page.as_uri())
-        assert {violation[1] for violation in violations(browser)} >= {"html-has-lang", "image-alt", "color-contrast"}
+        assert {violation[1] for violation in browser.violations()} >= {"html-has-lang", "image-alt", "color-contrast"}

@@ -128,8 +128,9 @@ def hostile() -> list[System]:
 
 def test_no_text_can_leave_its_place_in_the_page():
     html = page_of(*hostile())
-    assert html.count("<script") == 2
-    assert html.count("</script>") == 2
+    # Data, words, and the script itself.
+    assert html.count("<script") == 3
+    assert html.count("</script>") == 3
     assert "<img src=x" not in html and "<iframe" not in html and "{{ 7*7 }}" in json.dumps(data_in(html))
     assert len(html) < 15_000_000
 
@@ -174,6 +175,34 @@ def test_a_browser_shows_answers_and_runs_nothing_of_theirs(tmp_path: Path):
     assert "<base" not in shown and "<object" not in shown
 
 
+def words_of(html: str) -> str:
+    """Return the words of a page that are seen without opening anything, before its script runs."""
+    html = re.sub(r"<(script|style|details).*?</\1>", " ", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_figures_stand_side_by_side_with_two_decimals_and_without_rows_of_zeros():
+    first = system(
+        "one", answer("a", "Zelotrine reduced pain in 40 of 80 adults [1]. It cured baldness [1]. It rains.")
+    )
+    second = system("two", answer("a", "Zelotrine reduced pain in 40 of 80 adults [1]."))
+    html = page_of(first, second)
+    words = words_of(html)
+    assert "one two answers 1 1 sentences 3 1 supported of citations judged 0.50" in words
+    assert "not found in the source of citations judged 0.50" in words
+    assert "In no answer of any system: contradicted, undecided, not judged, no such source." in words
+    assert not re.search(r"\d\.\d{3}", words)
+    for word in ("irrelevant", "dangling", "abstained", "judged cases", "protocol", "native"):
+        assert word not in words, word
+    assert html.count("<dt>protocol</dt>") == 1, "what made the figures is said once for both"
+
+
+def test_sentences_that_repair_deleted_are_next_to_the_figures():
+    change = Change(sentence=1, action="dropped", before="It rained [4].", why="[4] points at no source", round=1)
+    html = page_of(system("one", answer("a", "It poured [1]."), answer("b", "It poured [1]."), changes=(change,)))
+    assert "sentences 2 and 2 deleted by repair" in words_of(html)
+
+
 def test_plots_are_pictures_with_alternative_text():
     pytest.importorskip("vl_convert")
     made = report_of(
@@ -183,4 +212,7 @@ def test_plots_are_pictures_with_alternative_text():
         row["type"] = ("yesno", "list")[number % 2]
     html = make_page(made, "A title").html
     assert '<img src="data:image/svg+xml;base64,' in html
-    assert "by type of question. one, yesno: 1.000 (n 6); one, list: 1.000 (n 6)" in html
+    svg = base64.b64decode(html.split('src="data:image/svg+xml;base64,')[1].split('"')[0]).decode()
+    assert "prefers-color-scheme: dark" in svg and 'fill="white"' not in svg
+    assert "role-legend" not in svg, "one system needs no legend"
+    assert "by type of question. one, yesno: 1.00 (n 6); one, list: 1.00 (n 6)" in html

@@ -122,7 +122,7 @@ def test_ask_shows_them_behind_the_sources_and_answers_from_none(run_cli, store:
 def test_the_list_learns_them_from_the_store(run_cli, store: str):
     said = CliRunner().invoke(app, [store]).output
     assert f"store {store}: 10 articles\nnew: 10 articles\nknown as retracted: 10 articles\n" in said
-    assert known_retractions().pmids == RETRACTED
+    assert known_retractions().ids == RETRACTED
     assert "new: 0 articles" in CliRunner().invoke(app, [store]).output
 
 
@@ -175,4 +175,4 @@ def test_options_that_need_a_source_say_so(arguments: list[str]):
 def test_a_store_may_replace_the_list(store: str):
     learn([RetractionReport("pubmed", {"99999999": ()})])
     assert CliRunner().invoke(app, [store, "--replace"]).exit_code == 0
-    assert known_retractions().pmids == RETRACTED
+    assert known_retractions().ids == RETRACTED

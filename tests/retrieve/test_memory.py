@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
+from vericite.corpus.store.contract import Filters
 from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.local import BM25, K1, B, MemoryRetriever
-from vericite.retrieve.retriever import RRF
+from vericite.retrieve.retriever import RRF, Way
 from vericite.text.terms import terms
 
 
@@ -195,3 +196,24 @@ def test_the_signature_names_the_fusion_the_embedder_and_the_documents(demo: Mem
     assert MemoryRetriever(documents, by="bm25").signature == f"bm25 over {corpus}"
     edited = [documents[0].model_copy(update={"title": "Another"}), *documents[1:]]
     assert MemoryRetriever(edited, by="bm25").signature != f"bm25 over {corpus}"
+
+
+@pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
+def test_a_filtered_index_ranks_as_one_of_the_passing_documents_alone(embedder: Embedder, by: Way):
+    documents, vectors = demo_documents(), demo_vectors()
+    shared = MemoryRetriever(documents, embedder, vectors, by)
+    recent = Filters(year_from=2010)
+    for part, filters in (
+        (shared.passing(recent), recent),
+        (shared.passing(recent).passing(Filters(year_to=2014)), Filters(year_from=2010, year_to=2014)),
+        (shared.passing(Filters(journals=("none",))), Filters(journals=("none",))),
+    ):
+        rows = [row for row, document in enumerate(documents) if filters.passes(document)]
+        alone = MemoryRetriever([documents[row] for row in rows], embedder, vectors[rows], by)
+        assert part.signature == alone.signature
+        assert (not rows) == bool(filters.journals) and len(rows) < len(documents)
+        for question in demo_questions()[:5]:
+            expected, found = alone.retrieve(question, 20), part.retrieve(question, 20)
+            assert [hit.document.id for hit in found] == [hit.document.id for hit in expected]
+            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected])
+    assert shared.passing(Filters()) is shared

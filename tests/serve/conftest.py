@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from described import Description
 
 TOKEN = "0123456789abcdef0123"
 
@@ -30,12 +32,25 @@ class Served:
     process: subprocess.Popen[str]
     address: str
     state: Path
+    token: str = ""
 
     def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
-        return httpx2.post(f"{self.address}{path}", json=body, headers=headers, timeout=60)
+        return self.request("POST", path, json=body, headers=headers)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
-        return httpx2.get(f"{self.address}{path}", headers=headers, timeout=60)
+        return self.request("GET", path, headers=headers)
+
+    def request(self, method: str, path: str, **given: Any) -> httpx2.Response:
+        """Send a request. The reply must have a form that the service's document states."""
+        reply = httpx2.request(method, f"{self.address}{path}", timeout=60, **given)
+        self.description.expect(method, path, reply.status_code, reply.headers, reply.content)
+        return reply
+
+    @cached_property
+    def description(self) -> Description:
+        """What the service says of its replies."""
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        return Description(httpx2.get(f"{self.address}/openapi.json", headers=headers, timeout=60).json())
 
     @property
     def judged(self) -> int:
@@ -91,7 +106,7 @@ def begin(state: Path, *options: str, within: Sequence[str] = (), **environment:
         process.kill()
         process.wait(10)
         raise AssertionError(f"the server did not begin: {line} ")
-    served = Served(process, f"http://127.0.0.1:{found[1]}", state)
+    served = Served(process, f"http://127.0.0.1:{found[1]}", state, environment.get("VERICITE_TOKEN", "").strip())
     for _ in range(1200):
         try:
             if httpx2.get(f"{served.address}/readyz", timeout=5).status_code == 200:
@@ -169,7 +184,8 @@ def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
     uvicorn = pytest.importorskip("uvicorn", reason="needs the extra [serve]")
     from vericite.serve.app import make_app
     from vericite.serve.connections import LimitedProtocol
-    from vericite.serve.service import Limits, Offer, Service, state_folder
+    from vericite.serve.offer import Limits, Offer
+    from vericite.serve.service import Service, state_folder
 
     begun: list[Any] = []
 

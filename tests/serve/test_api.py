@@ -58,6 +58,27 @@ def test_attribute_repair_and_search(server):
     assert len(found["evidence"]) == 2
 
 
+def test_a_sentence_is_challenged_with_the_corpus_of_the_service_or_the_documents_of_the_request(server):
+    found = server.post("/v1/evidence", {"answer": "Intensive insulin therapy lowers mortality in the critically ill."})
+    (sentence,) = found.json()["sentences"]
+    assert "NICE-SUGAR" in sentence["contradicting"][0]["title"]
+    against = {"id": "d2", "text": "Zelotrine did not reduce pain in adults."}
+    body = {"answer": "Zelotrine reduced pain in adults.", "documents": [SOURCE, against]}
+    (sentence,) = server.post("/v1/evidence", body).json()["sentences"]
+    assert [item["id"] for item in sentence["contradicting"]] == ["d2"]
+    assert sentence["contradicting"][0]["passages"][0]["text"] == against["text"]
+    refused = server.post("/v1/evidence", {"answer": "It works. " * 200})
+    assert refused.status_code == 422 and "Send fewer" in refused.json()["error"]["message"]
+
+
+def test_a_check_that_explains_names_the_source_that_supports_a_sentence(server):
+    other = {"id": "d2", "text": "Rain fell in Bergen on Monday."}
+    body = {"answer": "Rain fell in Bergen on Monday [1].", "documents": [SOURCE, other]}
+    explained = server.post("/v1/check", {**body, "plan": {"check": {"explain": True}}}).json()
+    assert explained["checked"]["verdicts"][0]["supported_by"] == [{"document": "d2", "marker": 2}]
+    assert "supported_by" not in server.post("/v1/check", body).json()["checked"]["verdicts"][0]
+
+
 @pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
 def test_documents_in_a_request_are_searched_by_its_plan(server, by: str):
     other = {"id": "d2", "text": "Rain fell in Bergen."}
@@ -94,8 +115,8 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         ("/v1/search", {"query": "a", "documents": [SOURCE], "plan": {"search": {"by": "rrf-4"}}}, "plan.search.by"),
         (
             "/v1/search",
-            {"query": "a", "documents": [SOURCE], "plan": {"search": {"year_from": 2090}}},
-            "a store with filters",
+            {"query": "a", "plan": {"search": {"designs": ["guess"]}}},
+            "search.designs out of animal study",
         ),
         ("/v1/check", {"answer": "A [1].", "documents": [SOURCE] * 2}, "different ids"),
         ("/v1/check", {"answer": "A [1].", "documents": [{**SOURCE, "id": str(n)} for n in range(201)]}, "at most 200"),
@@ -129,19 +150,9 @@ def test_invalid_ids_are_refused(server):
         assert server.get(f"/v1/jobs/{id}").status_code == 404
 
 
-def test_health_metrics_and_openapi(server):
+def test_health_and_metrics(server):
     assert server.get("/healthz").json()["status"] == "ok"
     assert "vericite_pairs_judged_total" in server.get("/metrics").text
-    document = server.get("/openapi.json").json()
-    references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(document)))
-    assert references
-    for reference in references:
-        place = document
-        for part in reference.removeprefix("#/").split("/"):
-            place = place[part]
-        assert place["type"] == "object"
-    paths = document["paths"]
-    assert paths["/v1/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"]["required"] == ["question"]
     assert server.get("/docs").status_code == 404
 
 
@@ -210,60 +221,8 @@ def test_work_stops_when_the_client_disconnects(server):
     assert server.post("/v1/check", BODY).status_code == 200
 
 
-def test_openapi_describes_the_replies(server):
-    document = server.get("/openapi.json").json()
-    text = json.dumps(document)
-    assert "HTTPValidationError" not in text and '"schema": {}' not in text and "$defs" not in text
-    referred = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
-    assert referred <= document["components"]["schemas"].keys()
-    error = document["components"]["schemas"]["Problem"]
-    assert error["required"] == ["status", "message"]
-    for operations in document["paths"].values():
-        for operation in operations.values():
-            assert operation["responses"]["default"]["content"]["application/json"]["schema"]["required"] == ["error"]
-            assert "422" not in operation["responses"]
-            own = {status: reply for status, reply in operation["responses"].items() if status != "default"}
-            assert own and all("content" in reply or status == "204" for status, reply in own.items())
-    ask = {"question": "Does a drug help?", "documents": [SOURCE]}
-    jsonschema = pytest.importorskip("jsonschema", reason="compares replies with their schemas")
-    id = server.post("/v1/jobs", {"items": [BODY]}).json()["id"]
-    run = server.post("/v1/check", BODY).json()["run"]
-    for method, path, reply in (
-        ("post", "/v1/ask", server.post("/v1/ask", ask)),
-        ("post", "/v1/check", server.post("/v1/check", BODY)),
-        ("post", "/v1/check", server.post("/v1/check", BODY, prefer="respond-async")),
-        ("post", "/v1/attribute", server.post("/v1/attribute", BODY)),
-        ("post", "/v1/repair", server.post("/v1/repair", BODY)),
-        ("post", "/v1/search", server.post("/v1/search", {"query": "rat", "documents": [SOURCE]})),
-        ("post", "/v1/documents", httpx2.post(f"{server.address}/v1/documents?name=a.txt", content=b"A rat ran.")),
-        ("get", "/v1/jobs/{id}", server.get(f"/v1/jobs/{id}")),
-        ("get", "/v1/jobs/{id}/results", server.get(f"/v1/jobs/{id}/results")),
-        ("get", "/v1/runs", server.get("/v1/runs")),
-        ("get", "/v1/runs/{id}", server.get(f"/v1/runs/{run}")),
-        ("get", "/v1/runs/{id}/view", server.get(f"/v1/runs/{run}/view")),
-        ("get", "/v1/runs/{id}/report", server.get(f"/v1/runs/{run}/report")),
-        ("get", "/healthz", server.get("/healthz")),
-        ("get", "/readyz", server.get("/readyz")),
-        ("get", "/metrics", server.get("/metrics")),
-    ):
-        content = document["paths"][path][method]["responses"][str(reply.status_code)]["content"]
-        kind = reply.headers["content-type"].partition(";")[0]
-        assert kind in content, (path, kind)
-        if kind == "application/json":
-            schema = {**content[kind]["schema"], "components": document["components"]}
-            jsonschema.validate(reply.json(), schema)
-
-
 def test_the_page_offers_files_of_every_form_of_documents(server):
     offered = re.search(r'accept="([^"]*)"', server.get("/").text)
     assert offered
     for name, form in SOURCES.items():
         assert form.suffixes and set(form.suffixes) <= set(offered[1].split(",")), name
-
-
-def test_openapi_states_what_a_request_may_set(server):
-    sections = server.get("/openapi.json").json()["components"]["schemas"]["PlanBody"]["properties"]
-    k, contexts = sections["search"]["properties"]["k"], sections["answer"]["properties"]["contexts"]
-    assert k["anyOf"][0]["maximum"] == 50 and contexts["items"]["maximum"] == 50
-    assert sections["search"]["properties"]["by"]["enum"] == [None, "bm25", "dense", "hybrid", "late"]
-    assert "llm" not in sections["answer"]["properties"] and "judge" not in sections["check"]["properties"]

@@ -18,7 +18,8 @@ pytest.importorskip("fastapi", reason="needs the extra [serve]")
 from vericite.disk import files
 from vericite.disk.jobs import Lines
 from vericite.serve import jobs
-from vericite.serve.service import Offer, Service, state_folder
+from vericite.serve.offer import Offer
+from vericite.serve.service import Service, state_folder
 
 RAW = json.dumps({
     "items": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import signal
@@ -269,3 +270,21 @@ def test_the_service_exits_within_ten_seconds_of_a_signal(started, silent: str):
                 pass
     server = started()
     assert server.get(f"/v1/jobs/{job}").json()["items"] == 2
+
+
+def test_work_that_ends_after_its_reply_is_no_error_in_the_log(served, monkeypatch: pytest.MonkeyPatch, caplog):
+    from vericite.serve.engine import check_stopped
+
+    def late(*_: Any) -> None:
+        time.sleep(2)
+        check_stopped()
+
+    monkeypatch.setattr("vericite.serve.service.Service.search", late)
+    address = served(seconds=0.2)
+    assert httpx2.post(f"{address}/v1/search", json={"query": "a"}, timeout=30).status_code == 504
+    end = time.monotonic() + 4
+    while time.monotonic() < end and "never retrieved" not in caplog.text:
+        httpx2.get(f"{address}/healthz")
+        gc.collect()
+        time.sleep(0.1)
+    assert "never retrieved" not in caplog.text

@@ -16,8 +16,9 @@ import pytest
 from vericite.errors import InputError
 from vericite.serve import jobs
 from vericite.serve.bodies import AnswerBody, CheckJobBody, parse_job
+from vericite.serve.offer import Offer
 from vericite.serve.run import Address
-from vericite.serve.service import Offer, Service, state_folder
+from vericite.serve.service import Service, state_folder
 
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 

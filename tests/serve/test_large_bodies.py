@@ -19,7 +19,8 @@ from vericite.errors import InputError
 from vericite.serve import jobs, memory
 from vericite.serve.bodies import MAX_TITLE, AnswerBody, AskBody, SourceBody, parse_body, parse_job
 from vericite.serve.gate import Refused
-from vericite.serve.service import Limits, Offer, Service, state_folder
+from vericite.serve.offer import Limits, Offer
+from vericite.serve.service import Service, state_folder
 
 UNKNOWN_KEYS = ("{" + ",".join(f'"k{n:07d}":1' for n in range(400_000)) + "}").encode()
 TINY_DOCUMENTS = b'{"items":[{"answer":"a","documents":[' + b",".join([b'{"id":"d"}'] * 400_000) + b"]}]}"

@@ -6,7 +6,9 @@ import json
 import os
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,12 +19,14 @@ httpx2 = pytest.importorskip("httpx2")
 
 SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults."}
 TOKEN = "0123456789abcdef0123"
+EXAMPLE = Path(__file__).parents[2] / "examples/manuscript"
+MINE = f"mine={EXAMPLE / 'sources.jsonl'}"
 
 
 async def use(client: Any) -> None:
     """Each tool once, and what is wrong as messages."""
     listed = (await client.list_tools()).tools
-    assert [tool.name for tool in listed] == ["search", "ask", "check", "attribute"]
+    assert [tool.name for tool in listed] == ["search", "ask", "check", "check_manuscript", "attribute", "evidence"]
     assert all(tool.output_schema["properties"] for tool in listed)
     found = await client.call_tool("search", {"query": "aspirin", "k": 2})
     assert len(found.structured_content["evidence"]) == 2
@@ -52,6 +56,8 @@ async def use(client: Any) -> None:
     assert [it.type for it in found.content] == ["text"], "what the client sent is no document of ours"
     found = await client.call_tool("attribute", {**body, "answer": "Zelotrine reduced pain in 40 of 80 adults."})
     assert found.structured_content["answer"]["text"].endswith("[1].")
+    found = await client.call_tool("evidence", {"answer": "Aspirin prolongs disability-free survival in older adults."})
+    assert found.structured_content["sentences"][0]["contradicting"]
     for wrong in (
         {"query": " "},
         {},
@@ -71,19 +77,59 @@ def test_each_tool_answers_over_the_standard_streams(tmp_path: Path):
     async def over_streams() -> None:
         command = mcp.StdioServerParameters(
             command=sys.executable,
-            args=["-m", "vericite", "mcp", "--set", f"service.state={tmp_path}"],
+            args=["-m", "vericite", "mcp", "--set", f"service.state={tmp_path}", "--corpus", "demo", "--corpus", MINE],
             env=dict(os.environ),
         )
         async with mcp.Client(command) as client:
             await use(client)
+            await check_a_manuscript_by_path(client)
 
     anyio.run(over_streams)
+
+
+async def check_a_manuscript_by_path(client: Any) -> None:
+    given = {"path": str(EXAMPLE / "draft.md"), "bibliography": [str(EXAMPLE / "library.bib")], "sources": ["mine"]}
+    found = await client.call_tool("check_manuscript", given)
+    assert not found.is_error, found.content
+    assert found.structured_content["summary"] in found.content[0].text
+    outcomes = [item["outcome"] for item in found.structured_content["sentences"]]
+    assert outcomes == ["contradicted", "not found", "partly supported"]
+    assert "“Corvadil reduced the number of night-time coughs by half.”" in found.content[0].text
+    assert [item["key"] for item in found.structured_content["references"]] == ["vasquez2020", "mbeki2022"]
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "main.tex").write_text("\\documentclass{a}\\input{part}\\bibliography{library}")
+        (Path(folder) / "part.tex").write_text("Zelotrine lowered blood pressure \\cite{abernathy2019}.")
+        found = await client.call_tool("check_manuscript", {**given, "path": f"{folder}/main.tex"})
+    assert not found.is_error, found.content
+    assert found.structured_content["summary"].startswith("1 citing sentence"), "a part next to the file is read"
+    assert "not found next to" not in found.content[0].text, "the bibliography was given"
+    for wrong, said in (
+        ({"path": "/etc/passwd"}, "that ends in"),
+        ({"path": str(EXAMPLE / "none.docx")}, "found no"),
+        ({"path": str(EXAMPLE)}, "that ends in"),
+        ({**given, "sources": ["pubmed"]}, "pubmed"),
+        ({"name": "a.docx", "content": ""}, "path"),
+    ):
+        refused = await client.call_tool("check_manuscript", wrong)
+        assert refused.is_error and said in refused.content[0].text, refused.content
+
+
+async def check_a_manuscript_sent(client: Any) -> None:
+    content = b64encode((EXAMPLE / "draft.docx").read_bytes()).decode()
+    found = await client.call_tool("check_manuscript", {"name": "draft.docx", "content": content})
+    assert not found.is_error, found.content
+    assert "No source was named" in found.content[0].text
+    refused = await client.call_tool("check_manuscript", {"path": str(EXAMPLE / "draft.docx")})
+    assert refused.is_error, "no path of this machine over HTTP"
+    refused = await client.call_tool("check_manuscript", {"name": "a.docx", "content": "not base64!"})
+    assert refused.is_error and "base64" in refused.content[0].text
 
 
 def test_each_tool_answers_over_http(server):
     async def over_http() -> None:
         async with mcp.Client(f"{server.address}/mcp") as client:
             await use(client)
+            await check_a_manuscript_sent(client)
 
     anyio.run(over_http)
 
@@ -102,7 +148,7 @@ def test_the_gate_protects_tools_over_http(guarded):
 
         async with httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
             async with mcp.Client(streamable_http_client(f"{server.address}/mcp", http_client=http)) as client:
-                assert len((await client.list_tools()).tools) == 4
+                assert len((await client.list_tools()).tools) == 6
 
     anyio.run(with_token)
 

@@ -19,8 +19,9 @@ pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 from vericite.errors import InputError
 from vericite.serve import uploads
-from vericite.serve.engine import Stopped, Work, at_work
-from vericite.serve.service import Limits, Offer, Service, state_folder
+from vericite.serve.engine import Stopped, TimeLimit, Work, at_work
+from vericite.serve.offer import Limits, Offer
+from vericite.serve.service import Service, state_folder
 
 ENTRIES = 3_000
 MANY = "\n".join(json.dumps({"id": f"d{n}", "text": "Words of it."}) for n in range(ENTRIES)).encode()
@@ -93,7 +94,7 @@ def test_a_reader_that_never_ends_is_killed(service: Service, monkeypatch: pytes
 
 def test_a_busy_reader_is_killed_with_its_request(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     number = busy_reader(monkeypatch, tmp_path)
-    work = Work(time.monotonic() + 2)
+    work = Work(TimeLimit(2))
     with at_work(work), pytest.raises(Stopped, match=r"request that finishes within its time limit.* a job"):
         service.documents_in("a.txt", b"Words.")
     assert is_gone(number)

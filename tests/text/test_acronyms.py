@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.text.acronyms import Acronym, acronym_pairs
+from vericite.text.acronyms import Acronym, acronym_pairs, without_long_forms
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -119,3 +119,8 @@ def test_time_grows_with_the_text_and_not_with_its_square(unit: str):
 
     # Eight times the text: 64 times the time if it were quadratic.
     assert seconds(8_000) < 30 * seconds(1_000) + 0.02
+
+
+def test_long_forms_that_were_added_to_a_quotation_are_removed_and_figures_in_brackets_stay():
+    added = "MS [multiple sclerosis] follows infection with EBV [Epstein-Barr virus] [95]."
+    assert without_long_forms(added) == "MS follows infection with EBV [95]."

@@ -340,7 +340,7 @@ def test_a_stop_behind_a_marker_ends_a_sentence_whatever_letter_is_before_it(beh
 
 
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v7"
+    assert CITATIONS == "citations.v8"
 
 
 # markers in other forms
@@ -477,3 +477,20 @@ def test_other_markers_take_linear_time(unit: str):
     start = time.perf_counter()
     answer(unit * 20_000)
     assert time.perf_counter() - start < 20  # quadratic would be minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("One [1].\n\n```python\nx[2]  # (see [1]).\n# Head\n| a |\n```\n\nTwo [2].", [("One.", [1]), ("Two.", [2])]),
+        ("One [1].\n~~~r\nx <- y[2]", [("One.", [1])]),
+        ("One:\n\n```\nTwo helps [2].\n```", [("Two helps.", [2])]),
+        ("```markdown\nOne helps [1].\n```\n\nTwo [2].", [("One helps.", [1]), ("Two.", [2])]),
+        ("```\nOne helps. Two helps.\n```", [("One helps.", []), ("Two helps.", [])]),
+        ("Say ```x``` helps [1].", [("Say ```x``` helps.", [1])]),
+    ],
+)
+def test_fenced_code_claims_and_cites_nothing(text: str, claims: list[tuple[str, list[int]]]):
+    found = parse_answer("x", text, [Document.from_text(name, "One helps.") for name in "ab"])
+    assert [(claim.text, [citation.marker for citation in claim.citations]) for claim in found.claims] == claims
+    assert not found.unread

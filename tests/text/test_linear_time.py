@@ -38,7 +38,9 @@ def test_every_pattern_takes_linear_time():
     assert len(every) > 400
     slow: list[tuple[str, str, list[float]]] = []
     for used in every:
-        timed = ((seconds(used.pattern, repeated(pump, 400), used.anchored), pump) for pump in pumps(used.pattern))
+        timed = (
+            (seconds(used.pattern, repeated(pump, 400), used.anchored), pump) for pump in pumps(used.pattern) if pump
+        )
         first, pump = max(timed, default=(0.0, ""))
         if first < 0.0006:
             continue

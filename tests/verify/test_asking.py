@@ -13,7 +13,7 @@ from vericite.models import Pair
 from vericite.records import Document
 from vericite.text.citations import parse_answer
 from vericite.verify import Judgement, Protocol, Verifier
-from vericite.verify.judging import ask
+from vericite.verify.judging import MemoizedJudge, ask
 
 PAIRS = [Pair("Aspirin lowered fever.", "Aspirin helps."), Pair("It was cheap.", "Aspirin helps.")]
 
@@ -96,6 +96,21 @@ def test_probabilities_pass_as_they_are(row: list[float]):
 
 def test_no_pairs_are_not_asked():
     assert ask(Giving(RuntimeError("asked")), []) == []
+
+
+def test_a_memoized_judge_keeps_its_judgements_while_another_request_forgets_them():
+    """The service's requests share a repairer: one that ends while another asks must not cost it its pairs."""
+
+    class Interrupted(Giving):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Any]:
+            if (wanted := list(pairs)) == PAIRS[1:]:
+                memoized.forget()
+            return iter([Judgement(floats(0.7, 0.2, 0.1)) for _ in wanted])
+
+    memoized = MemoizedJudge(Interrupted())
+    (first,) = memoized.judge(PAIRS[:1])
+    both = list(memoized.judge(PAIRS))
+    assert both[0] is first and len(both) == 2
 
 
 def test_a_judge_without_probabilities_cannot_be_held_to_a_bar():

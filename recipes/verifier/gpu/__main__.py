@@ -2,9 +2,11 @@
 
 python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
 python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json] [--more ROWS.jsonl ...]
+                                                                 [--judged ROWS.jsonl ...]
 python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz [--layers N]   weights to travel: a base or a verifier
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu weights BASE STATE OUT               weights of a run that has not ended yet
+python recipes/verifier/gpu shares DATA.npz BASE WEIGHTS 0.25 ...   dev of the base mixed with a run from it
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 5 learnt from
 python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.safetensors CHECKPOINT
@@ -35,7 +37,7 @@ def _arrays(told: argparse.Namespace) -> None:
     from gpu.arrays import write
     from vericite.lab.train.data import TOKENIZER
 
-    write(told.mix, told.pool, told.tokenizer or TOKENIZER, told.language, told.data, told.more)
+    write(told.mix, told.pool, told.tokenizer or TOKENIZER, told.language, told.data, told.more, told.judged)
 
 
 def _base(told: argparse.Namespace) -> None:
@@ -56,6 +58,12 @@ def _weights(told: argparse.Namespace) -> None:
     from gpu.fit import weights_of_state
 
     weights_of_state(told.base, told.state, told.to)
+
+
+def _shares(told: argparse.Namespace) -> None:
+    from gpu.fit import report_shares
+
+    report_shares(told.data, told.base, told.weights, told.shares)
 
 
 def _mean(told: argparse.Namespace) -> None:
@@ -104,6 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
         "base": (_base, ("folder", "data", "base")),
         "fit": (_fit, ("data", "base")),
         "weights": (_weights, ("base", "state", "to")),
+        "shares": (_shares, ("data", "base", "weights")),
         "mean": (_mean, ("data", "out", "to")),
         "kept": (_kept, ("data", "said", "to")),
         "checkpoint": (_checkpoint, ("folder", "data", "weights", "to")),
@@ -119,9 +128,12 @@ def main(arguments: list[str] | None = None) -> int:
             )
             step.add_argument("--tokenizer", type=Path, help="of the base, where it is not BERT's whole one")
             step.add_argument("--more", type=Path, action="append", default=[], help="further rows; repeatable")
+            step.add_argument("--judged", type=Path, action="append", default=[], help="as a dev file; repeatable")
         if name == "base":
             step.add_argument("--layers", type=int, help="the first so many alone")
             step.add_argument("--whole", action="store_true", help="in 32 bits, to continue from a trained model")
+        if name == "shares":
+            step.add_argument("shares", type=float, nargs="+", help="of the run: 0 is the base")
         if name in ("mean", "kept"):
             step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
         if name == "fit":

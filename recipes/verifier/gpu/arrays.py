@@ -21,6 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gpu import CHOOSING
+
 Row = dict[str, Any]
 LABELS = {"entails": 0, "contradicts": 1, "neutral": 2}
 SOURCE, CLAIM, ASKED = "Source:", "\nClaim:", "\nThe source entails, contradicts or leaves open the claim:"
@@ -80,8 +82,20 @@ def hashed(rows: Iterable[Row]) -> NDArray[np.uint8]:
     return np.frombuffer(told.digest(), np.uint8)
 
 
+def _dev_files(mix: Path, chosen: bool) -> list[Path]:
+    """Dev files of the mix; with ``chosen`` only those that models are chosen by."""
+    found = [path for path in sorted((mix / "dev").glob("*.jsonl")) if path.stem[-4:] != "_doc"]
+    return [path for path in found if path.stem in CHOOSING] if chosen else found
+
+
 def write(
-    mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: Path, more: Sequence[Path] = ()
+    mix: Path,
+    pooled: Path,
+    tokenizer: Path,
+    language: Path | None,
+    out: Path,
+    more: Sequence[Path] = (),
+    judged: Sequence[Path] = (),
 ) -> None:
     """The mix, its warm-up, the pool and the dev files as one file of arrays.
 
@@ -91,7 +105,8 @@ def write(
         tokenizer: Of the encoders.
         language: The tokenizer.json of a language model, where one is to be trained.
         more: Files of further rows to train on. They come last, so that what teachers said of the others still fits.
-        out: The file; ``words.npy`` beside it says which rows of the encoders' table are used.
+        judged: Dev files in addition to those of the mix that models are chosen by. Default: all dev files of the mix.
+        out: The file; ``words.npy`` next to it says which rows of the encoders' table are used.
     """
     from tokenizers import Tokenizer
 
@@ -100,7 +115,7 @@ def write(
     held: dict[str, NDArray[Any]] = {}
     named = [("train", mix / "train.jsonl"), ("snli", mix / "warmup.jsonl"), ("pool", pooled)]
     taught = len(named)
-    named += [(f"dev:{path.stem}", path) for path in sorted((mix / "dev").glob("*.jsonl")) if path.stem[-4:] != "_doc"]
+    named += [(f"dev:{path.stem}", path) for path in [*_dev_files(mix, bool(judged)), *judged]]
     rows = [(name, row) for name, path in named[:taught] for row in rows_of(path)]
     held["pairs_sha256"] = hashed(row for _, row in rows)
     rows += [(name, row) for name, path in named[taught:] for row in rows_of(path)]
@@ -196,6 +211,9 @@ class Arrays:
         self.binary, self.labelled = self._on(self.held["binary"]).bool(), self._on(self.held["labelled"]).bool()
         self.part = np.array([name.split("|")[0] for name in self.names])[self.held["kind"]]
         self.kind = np.array([name.split("|")[1] for name in self.names])[self.held["kind"]]
+        # ``write`` puts further rows behind the dev files.
+        after = int(self.dev.max()) if len(self.dev) else len(self.part)
+        self.further = torch.from_numpy(np.arange(len(self.part)) > after).to(device)
 
     def _on(self, values: NDArray[Any]) -> Tensor:
         return torch.from_numpy(values.astype(np.int64)).to(self.device)

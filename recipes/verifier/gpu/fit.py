@@ -8,10 +8,14 @@ teacher's probabilities are given, ``share`` of a labelled row's loss is the tea
 encoder's run without a GPU takes hours, so its state is kept as it goes (``State``); begun again, it goes on there.
 With ``minutes`` a run ends after that time instead of after ``visits`` rows, and its rate falls by the clock: a shared
 processor trains as many rows as it can, and the rate still ends at 0.
+
+To train a verifier further, use ``as_before``: that share of the loss of each earlier row is the distance to the
+verifier's own logits before the run. If it is 1, only further rows (``arrays --more``) teach labels.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -38,13 +42,15 @@ NEUTRAL = 2
 KEPT_EVERY = 180.0
 """Seconds between two writings of a run's state."""
 JUDGED_TOKENS, JUDGED_ROWS = 65_536, 2048
+BEFORE_TEMPERATURE = 2.0
+"""Temperature of the logits from before the run, so that the order of unlikely labels counts too."""
 LONGEST_JUDGED = 240
 """Tokens of a row that a language model judges: it is slow, and longer ones are few."""
 DEFAULTS: dict[str, Any] = {
     "visits": 300_000, "learning_rate": 4e-4, "rows": 256, "tokens": 24_576, "seed": 1, "dropout": 0.0, "decay": 0.01,
     "warmup": 0.03, "average_from": 0.7, "margin_weight": 0.2, "smoothing": 0.05, "long": 128, "long_rate": 0.7,
     "share": 0.6, "longest": 512, "looks": [], "look_weight": 0.3, "offset": 0.0, "minutes": 0.0,
-    "rates": {},
+    "rates": {}, "frozen": 0, "as_before": 0.0,
 }  # fmt: skip
 
 
@@ -76,8 +82,8 @@ def margins(arrays: Arrays, rows: Tensor, logits: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def predict(network: torch.nn.Module, arrays: Arrays, rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Logits of these rows, in their order."""
+def predict(network: torch.nn.Module, arrays: Arrays, rows: NDArray[Any], half: bool = False) -> NDArray[np.float32]:
+    """Logits of these rows, in their order; with ``half`` in 16 bits wherever the device computes in them."""
     network.eval()
     found = np.zeros((len(rows), 3), np.float32)
     order = np.argsort(arrays.lengths[rows], kind="stable")
@@ -88,7 +94,7 @@ def predict(network: torch.nn.Module, arrays: Arrays, rows: NDArray[Any]) -> NDA
             if (stop + 1 - start) * arrays.lengths[rows[order[stop]]] > JUDGED_TOKENS:
                 break
             stop += 1
-        with torch.autocast(arrays.device, torch.bfloat16, enabled=arrays.device == "cuda"):
+        with halved(arrays.device) if half else torch.autocast(arrays.device, enabled=False):
             found[order[start:stop]] = network(*arrays.batch(rows[order[start:stop]])).float().cpu().numpy()
         start = stop
     return found
@@ -118,7 +124,9 @@ def report(arrays: Arrays, probabilities: NDArray[Any], name: str) -> tuple[floa
     for file in sorted(set(part)):
         gold, said = label[part == file], probabilities[part == file]
         called = said.argmax(1)
-        if binary[part == file].any():
+        if len(set(gold)) == 1:
+            headline = np.mean(called == gold)
+        elif binary[part == file].any():
             headline = np.mean([((called == 0) == side)[(gold == 0) == side].mean() for side in (True, False)])
         else:
             shared = [
@@ -138,7 +146,7 @@ def opened(base: Path, arrays: Arrays, config: dict[str, Any]) -> EncoderNet | L
     """The network that starts from a packed base or from a language model's GGUF file."""
     if base.suffix == ".gguf":
         return LanguageJudge(base, arrays.held["language_words"], arrays.device)
-    return load_base(base, config["dropout"], config["seed"], config["looks"]).to(arrays.device)
+    return load_base(base, config["dropout"], config["seed"], config["looks"], config["frozen"]).to(arrays.device)
 
 
 class State:
@@ -199,7 +207,7 @@ def weights_of_state(base: Path, path: Path, to: Path) -> None:
     """Weights of a run that has not ended: the mean so far, or the last ones before ``average_from``."""
     with safe_open(path, framework="pt") as file:
         config = json.loads(file.metadata()["settings"])[0]
-    network = load_base(base, looks=config["looks"])
+    network = load_base(base, looks=config["looks"], frozen=config["frozen"])
     held = load_file(path)
     groups = network.groups(1.0, 0.0)
     trained = [parameter for group in groups for parameter in group["params"]]
@@ -249,17 +257,44 @@ def halved(device: str) -> torch.autocast:
     return torch.autocast(device, torch.bfloat16, enabled=can)
 
 
+def as_it_was(network: EncoderNet | LanguageJudge, config: dict[str, Any]) -> EncoderNet | None:
+    """Return a copy of the network before the run, if its logits are to be kept."""
+    if not config["as_before"]:
+        return None
+    if not isinstance(network, EncoderNet):
+        raise SystemExit("expected as_before 0 for a language model; leave it out of the config")
+    return copy.deepcopy(network).eval().requires_grad_(False)
+
+
+def kept_loss(before: EncoderNet, network: EncoderNet, logits: Tensor, earlier: Tensor) -> Tensor:
+    """Sum over rows of the distance to the logits from before the run."""
+    assert network.below is not None
+    hidden, mask = network.below
+    with torch.no_grad(), halved(logits.device.type):
+        said = before.above(hidden[earlier], mask[earlier]).float()
+    target, found = (F.log_softmax(values / BEFORE_TEMPERATURE, 1) for values in (said, logits[earlier]))
+    # The square keeps the gradients as large as those of labels.
+    return BEFORE_TEMPERATURE**2 * F.kl_div(found, target, reduction="sum", log_target=True)
+
+
 def total_loss(
     network: EncoderNet | LanguageJudge,
     arrays: Arrays,
     batch: NDArray[Any],
     taught: Tensor | None,
     config: dict[str, Any],
+    before: EncoderNet | None = None,
 ) -> Tensor:
     """All losses of a batch, added up."""
     rows = torch.from_numpy(batch).to(arrays.device)
     with halved(arrays.device):
         logits = network(*arrays.batch(batch)).float()
+    if before is not None and isinstance(network, EncoderNet):
+        earlier, share = ~arrays.further[rows], config["as_before"]
+        own = losses(arrays, rows, logits, taught, config) * (1 - share * earlier.float())
+        new = rows[~earlier]
+        kept = kept_loss(before, network, logits, earlier) if bool(earlier.any()) else 0.0
+        return own.sum() + share * kept + config["margin_weight"] * margins(arrays, new, logits[~earlier])
     guesses = network.guesses if isinstance(network, EncoderNet) else []
     total = losses(arrays, rows, logits, taught, config).sum()
     total = total + config["margin_weight"] * margins(arrays, rows, logits)
@@ -290,7 +325,8 @@ def train(
 ) -> None:
     """Train to the end, from where ``state`` was ended; encoders end with the mean of their last weights."""
     rates = arrays.rates(config["rates"], config["long"], config["long_rate"])
-    if taught is None:
+    before = as_it_was(network, config)
+    if taught is None and config["as_before"] < 1:
         rates = np.where(arrays.part == "pool", 0.0, rates)
     steps = arrays.order(rates, config["visits"], config["seed"], config["rows"], config["tokens"])
     groups = network.groups(config["learning_rate"], config["decay"])
@@ -298,7 +334,7 @@ def train(
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=arrays.device == "cuda")
     mean = Means()
     done, before_seconds = state.restore(trained, optimizer, mean) if state else (0, 0.0)
-    before = seen = sum(map(len, steps[:done]))
+    first = seen = sum(map(len, steps[:done]))
     if done:
         say(f"going on after {seen:,} rows")
     started = time.monotonic()
@@ -309,7 +345,7 @@ def train(
         if share >= 1:
             break
         set_rate(optimizer, share, config["warmup"])
-        total = total_loss(network, arrays, batch, taught, config)
+        total = total_loss(network, arrays, batch, taught, config, before)
         optimizer.zero_grad(set_to_none=True)
         (total / len(batch)).backward()
         clip_grad_norm_(trained, 1.0, foreach=True)
@@ -321,7 +357,7 @@ def train(
         if state:
             state.keep(trained, optimizer, mean, number + 1, seconds)
         if number % 200 == 0:
-            speed = (seen - before) / (time.monotonic() - started)
+            speed = (seen - first) / (time.monotonic() - started)
             say(f"{seen:,} of {config['visits']:,} rows, {speed:.0f}/s, loss {float(total.detach()) / len(batch):.3f}")
     if mean.values is not None:
         for parameter, value in zip(trained, mean.values, strict=True):
@@ -352,7 +388,9 @@ def carry_out(
     train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"), state)
     if isinstance(network, LanguageJudge) and device == "cuda":
         network.halve()
-    logits = predict(network, arrays, arrays.dev)
+    if isinstance(network, EncoderNet):
+        save_weights(network, out / f"{name}.safetensors")
+    logits = predict(network, arrays, arrays.dev, half=True)
     report(arrays, softmax(logits), name)
     if config["offset"]:
         less = round(config["offset"] * neutral_offset(arrays, logits), 2)
@@ -370,7 +408,18 @@ def carry_out(
             written = np.char.startswith(arrays.kind[rows].astype(str), "written") & (arrays.part[rows] == "train")
             # Of claims that were written with their labels in mind, a quarter.
             rows = rows[~written | (rows % 4 == 0)]
-        np.savez(out / f"{name}.said.npz", rows=rows, logits=predict(network, arrays, rows))
+        np.savez(out / f"{name}.said.npz", rows=rows, logits=predict(network, arrays, rows, half=True))
+
+
+def report_shares(data: Path, base: Path, weights: Path, shares: list[float]) -> None:
+    """Print dev scores of a base and a run from it, their weights mixed in these shares."""
+    arrays = Arrays(data, "encoder", DEFAULTS["longest"], "cuda" if torch.cuda.is_available() else "cpu")
+    network = load_base(base).to(arrays.device)
+    first = {name: value.clone() for name, value in network.state_dict().items()}
+    last = {name: value.to(arrays.device).float() for name, value in load_file(weights).items()}
+    for share in shares:
+        network.load_state_dict({name: value.lerp(last.get(name, value), share) for name, value in first.items()})
+        report(arrays, softmax(predict(network, arrays, arrays.dev, half=True)), f"{share:g} of the run")
 
 
 def loss_of(probabilities: NDArray[Any], arrays: Arrays) -> float:

@@ -6,6 +6,7 @@ python recipes/verifier/more kinds --out ROWS.jsonl [--lines 3000]        made-u
 python recipes/verifier/more invented LINES.jsonl ... --out ROWS.jsonl    lines written after the mix was judged
 python recipes/verifier/more passages --data DATA --mix MIX --out ROWS.jsonl [--most 100000]   for teachers to judge
 python recipes/verifier/more second --rows ROWS.jsonl --out ROWS.jsonl    neutral rows for claims with one label
+python recipes/verifier/more judged --mix MIX --held DIR/held --out FOLDER [--most 150]    files to judge runs by
 python recipes/verifier/more believed --model FOLDER --rows ROWS.jsonl --out ROWS.jsonl --source NAME [--least 0.4]
 
 ``recipes/verifier/gpu arrays --more ROWS.jsonl`` puts them behind the mix.
@@ -21,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder:
 
 from mix.folder import DataFolder
 from more.invented import invented
+from more.judged import judged
 from more.kinds import SEED, kinds
 from more.passages import passages
 from more.second import believed, second
@@ -54,6 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     step = steps.add_parser("second")
     step.add_argument("--rows", type=Path, required=True)
     step.add_argument("--out", type=Path, required=True)
+    step = steps.add_parser("judged")
+    step.add_argument("--mix", type=Path, required=True)
+    step.add_argument("--held", type=Path, required=True, help="the folder held of what transfer wrote")
+    step.add_argument("--out", type=Path, required=True, help="a folder")
+    step.add_argument("--most", type=int, default=150, help="rows of a file")
     step = steps.add_parser("believed")
     step.add_argument("--model", type=Path, required=True, help="a packed verifier or a checkpoint")
     step.add_argument("--rows", type=Path, required=True)
@@ -79,6 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
             report = passages(DataFolder(told.data), told.mix, told.out, told.most)
         elif told.step == "second":
             report = second(told.rows, told.out)
+        elif told.step == "judged":
+            report = judged(told.mix, told.held, told.out, told.most)
         else:
             report = believed(told.model, told.rows, told.out, frozenset(told.source), told.least)
     except VeriCiteError as error:

@@ -26,7 +26,8 @@ MOST_DOCUMENTS = 999
 def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
     """Return the answer without its citations.
 
-    Bold marks in a changed sentence are removed with its markers. Headings, list bullets and reference lists stay.
+    Headings, list bullets, reference lists and emphasis stay. Of a link that cites a document, its words stay; a link
+    that points at none stays whole.
 
     Args:
         answer: The answer.
@@ -63,12 +64,41 @@ def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[i
     return _rewritten(answer, pieces, {index: numbers for index, numbers in markers.items() if numbers}, named or {})
 
 
+_MARKUP = re.compile(r"\*\*|__|\|")
+
+
 def _bare(piece: str, claim: Claim) -> tuple[str, int, int]:
     """Return a sentence without its citations. If a marker stood on the line before, only the line break is kept."""
+    if (marked := _without_citations(piece, claim)) is not None:
+        return marked, 0, 0
     first = claim.text.split()[0] if claim.text.split() else ""
     lead = piece[: max(piece.find(first), 0)]
     kept = lead[lead.rfind("\n") :] if "\n" in lead else ""
     return kept + claim.text, len(kept), 0
+
+
+def _without_citations(piece: str, claim: Claim) -> str | None:
+    """Cut the citations out of a sentence; None unless its own words, marks of emphasis and pipes of a row are left.
+
+    Links to pages that are no document of the answer stay.
+    """
+    bare = piece
+    for citation in sorted(claim.citations, key=lambda citation: -citation.span.start):
+        start, end = (at - claim.span.start for at in (citation.span.start, citation.span.end))
+        is_link = piece.startswith("](", start)
+        bare = _cut(bare, start, end, is_link)
+        if citation.document is not None or not is_link:
+            piece = _cut(piece, start, end, is_link)
+    return piece if " ".join(_MARKUP.sub("", bare).split()) == " ".join(claim.text.split()) else None
+
+
+def _cut(text: str, start: int, end: int, is_link: bool) -> str:
+    """Return a text without a marker; of a link, without its signs and its address."""
+    before = text[:start]
+    if is_link:
+        label, bracket, words = before.rpartition("[")
+        return (label + words if bracket else before) + text[end:]
+    return before.rstrip() + text[end:]
 
 
 def _shown(number: int, named: Mapping[int, str]) -> str:

@@ -22,7 +22,7 @@ from vericite.records import Answer, Document
 from vericite.text.injection import evidence_sentences, instructs
 from vericite.text.statements import split_statements
 from vericite.text.terms import terms
-from vericite.verify.judging import ask
+from vericite.verify.judging import ask, log_odds
 
 Floats = NDArray[np.float64]
 
@@ -49,12 +49,6 @@ MOST_SOURCES = 16
 _SENTENCES, _WINDOWS, _GIST, _STATEMENTS = 6, 3, 3, 4
 _LEAST = 1e-3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-def logit(probability: float) -> float:
-    """Return the log odds, clipped to the verifier's precision."""
-    clipped = min(max(probability, _LEAST), 1 - _LEAST)
-    return log(clipped / (1 - clipped))
 
 
 @dataclass
@@ -147,7 +141,7 @@ class _Sentence:
         """Return the sources to read in pairs: the likeliest ones, by the verifier and by their words."""
         alone = [(candidate.best(0) or [0.0])[0] for candidate in self.candidates]
         covered = [float(value) for value in _shares(self)[0]]
-        rank = sorted(range(len(alone)), key=lambda place: -(logit(alone[place]) + 4 * covered[place]))
+        rank = sorted(range(len(alone)), key=lambda place: -(log_odds(alone[place]) + 4 * covered[place]))
         return list(combinations(sorted(rank[:5]), 2))
 
     def joined(self, places: Iterable[int], count: int) -> str:
@@ -357,7 +351,7 @@ def _weighed(part: frozenset[str], wanted: Sequence[str], weights: Floats) -> fl
 def _numbers(sentence: _Sentence) -> Floats:
     """Return the table of features of a sentence."""
     candidates = sentence.candidates
-    entailed = np.array([logit((candidate.best(0) or [0.0])[0]) for candidate in candidates])
+    entailed = np.array([log_odds((candidate.best(0) or [0.0])[0]) for candidate in candidates])
     cosine = np.array([max(candidate.cosines, default=0.0) for candidate in candidates], dtype=np.float64)
     shares = _shares(sentence)
     columns = [
@@ -381,10 +375,10 @@ def _numbers(sentence: _Sentence) -> Floats:
 
 
 def _alone(candidates: Sequence[_Candidate]) -> Iterator[Floats]:
-    yield np.array([logit((candidate.best(1) or [0.0])[0]) for candidate in candidates])
-    yield np.array([logit((candidate.best(0, candidate.single) or [0.0])[0]) for candidate in candidates])
-    yield np.array([logit((candidate.best(0, (candidate.gist_of(_GIST),)) or [0.0])[0]) for candidate in candidates])
-    yield np.array([logit((*candidate.best(0), 0.0, 0.0)[1]) for candidate in candidates])
+    yield np.array([log_odds((candidate.best(1) or [0.0])[0]) for candidate in candidates])
+    yield np.array([log_odds((candidate.best(0, candidate.single) or [0.0])[0]) for candidate in candidates])
+    yield np.array([log_odds((candidate.best(0, (candidate.gist_of(_GIST),)) or [0.0])[0]) for candidate in candidates])
+    yield np.array([log_odds((*candidate.best(0), 0.0, 0.0)[1]) for candidate in candidates])
 
 
 def _copied(sentence: _Sentence) -> Iterator[Floats]:
@@ -402,7 +396,7 @@ def _statement_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats
         leads = entailed - _others(entailed, np.max)
         yield from (entailed, entailed, entailed, leads, (leads > 0).astype(np.float64))
         return
-    table = np.array([[logit(value) for value in candidate.statements] for candidate in sentence.candidates])
+    table = np.array([[log_odds(value) for value in candidate.statements] for candidate in sentence.candidates])
     others = np.stack([_others(table[:, column], np.max) for column in range(table.shape[1])], axis=1)
     yield table.max(axis=1)
     yield table.mean(axis=1)
@@ -414,10 +408,10 @@ def _statement_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats
 def _pair_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats]:
     """Yield the values of each source's best pair."""
     count = len(entailed)
-    low = logit(0.0)
+    low = log_odds(0.0)
     together, gain, score, gist, gist_gain = (np.full(count, value) for value in (low, 0.0, 3 * low, low, 0.0))
     for one, other in sentence.pairs():
-        both, gists = (logit(sentence.read.get(f"{kind} {one} {other}", 0.0)) for kind in ("best", "gist"))
+        both, gists = (log_odds(sentence.read.get(f"{kind} {one} {other}", 0.0)) for kind in ("best", "gist"))
         better = max(entailed[one], entailed[other])
         for place in (one, other):
             together[place] = max(together[place], both)
@@ -434,15 +428,15 @@ def _pair_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats]:
 
 def _left_out_columns(sentence: _Sentence) -> Iterator[Floats]:
     count = len(sentence.candidates)
-    whole = logit(sentence.read.get("all", 0.0))
+    whole = log_odds(sentence.read.get("all", 0.0))
     yield np.full(count, whole)
-    yield np.array([whole - logit(sentence.read.get(f"without {place}", 0.0)) for place in range(count)])
+    yield np.array([whole - log_odds(sentence.read.get(f"without {place}", 0.0)) for place in range(count)])
 
 
 def _others(values: Floats, what: Callable[[Floats], float]) -> Floats:
     """Return an aggregate of the others for each value; without others, the lowest possible value."""
     if len(values) < 2:
-        return np.full(len(values), logit(0.0))
+        return np.full(len(values), log_odds(0.0))
     return np.array([what(np.delete(values, place)) for place in range(len(values))])
 
 

@@ -8,13 +8,12 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from vericite.attribution.attributor import Attributor, SourcesFound
-from vericite.attribution.features import logit
 from vericite.errors import InputError
 from vericite.models.contracts import ENTAILS, Judge, Judgement, Pair, traits_of
 from vericite.records import Answer, Document, Verdict, VerificationFailure
 from vericite.text.injection import evidence_sentences, instructs
 from vericite.verify.judges.registry import load_judge
-from vericite.verify.judging import ask
+from vericite.verify.judging import ask, log_odds
 from vericite.verify.premises import Context, fits_budget
 from vericite.verify.protocol import Protocol, get_protocol
 from vericite.verify.verifier import ClaimsToJudge, Verifier
@@ -114,7 +113,7 @@ class _Sources(NamedTuple):
     @property
     def score(self) -> float:
         """Score that ranks pairs: the log odds of the two together and of each alone."""
-        return sum(map(logit, (self.entailed, *self.alone)))
+        return sum(map(log_odds, (self.entailed, *self.alone)))
 
 
 class LikeliestAttributor(Attributor):
@@ -170,7 +169,7 @@ class LikeliestAttributor(Attributor):
         ]
         sets = self._sets(asked, pairs, [own.parts for own in sources], entailed_by, alone)
         best = max((pair for pair in sets if pair.entailed >= FLOOR), key=lambda pair: pair.score, default=None)
-        if best and logit(best.entailed) >= logit(alone[first]) - LOSS:
+        if best and log_odds(best.entailed) >= log_odds(alone[first]) - LOSS:
             return best
         return _Sources((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
 

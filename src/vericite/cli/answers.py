@@ -21,6 +21,7 @@ def read_answers(
     documents: Path | None,
     problems: Problems,
     on_format: Callable[[str], None] | None = None,
+    on_line: Callable[[int], None] | None = None,
 ) -> Iterator[Answer]:
     """Yield the answers of a file. Nothing is read before the first one is requested.
 
@@ -33,6 +34,7 @@ def read_answers(
         documents: File of documents; or ``pubmed`` or a store, in which cited documents are looked up.
         problems: Receives the unusable records of both files.
         on_format: Called with the detected format if ``format`` is ``auto``.
+        on_line: Called before each answer with the line on which its record begins; 0 for a data set.
 
     Raises:
         InputError: A file cannot be read, or the format of the answers is unknown.
@@ -42,7 +44,7 @@ def read_answers(
 
     remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
     library = _looked_up(documents, file, format) or read_library(documents, problems)
-    items = answers_in(file, format, library, on_format)
+    items = answers_in(file, format, library, on_format, on_line)
     yield from problems.kept(watched(items, file, documents is not None))
 
 
@@ -52,10 +54,20 @@ def _looked_up(documents: Path | None, file: Path, format: str) -> Library | Non
 
     if documents is None or not is_lookup_source(str(documents)):
         return None
+    remark_service(str(documents))
     with ProgressLine("looking up citations", "articles").running() as progress:
         found = cited_documents(str(documents), file, format, progress.of)
     note(found)
     return found.library
+
+
+def remark_service(name: str) -> None:
+    """Say that a name means a service if a file or folder of that name exists, too."""
+    from vericite.corpus.manuscript.sources import SERVICES
+
+    if name in SERVICES and Path(name).exists():
+        where = Path(name).resolve()
+        remark(f"{name} means the service, not the file or folder of that name. For that, write --documents {where}")
 
 
 _NAMED = 5

@@ -19,6 +19,7 @@ from vericite.cli.check import check
 from vericite.cli.corpus import corpus
 from vericite.cli.datasets import convert, datasets
 from vericite.cli.demonstrations import demonstrations
+from vericite.cli.evidence import evidence
 from vericite.cli.experiments import compute, run, table
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
@@ -73,7 +74,7 @@ def root(
 
 
 PANELS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
-    "Answer and check": (ask, search, check, repair, attribute, split),
+    "Answer and check": (ask, search, check, evidence, repair, attribute, split),
     "Measure and compare": (score, compare, report, agree, rankings, measures, annotate, bioace),
     "Experiments and papers": (run, table, compute, demonstrations, prompts),
     "Data and models": (corpus, datasets, convert, judges, protocols, judge, calibrate, train),

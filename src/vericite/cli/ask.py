@@ -116,10 +116,11 @@ def _kept(folder: Path, questions: Sequence[Question]) -> list[Run]:
 
 def _write(runs: Sequence[Run], files: Sequence[Path]) -> None:
     from vericite.reporting.written import write_runs
+    from vericite.text.counted import counted
 
     for path in files:
         write_runs(runs, path)
-        note(f"{path}: {len(runs)} {'answer' if len(runs) == 1 else 'answers'}")
+        note(f"{path}: {counted(len(runs), 'answer')}")
 
 
 def _questions(question: str | None, batch: Path | None, kept: bool, problems: Problems) -> list[Question]:

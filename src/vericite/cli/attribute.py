@@ -68,7 +68,11 @@ def attribute(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer, with all scores, as JSON.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write the cited answers to this file, in a format that check reads.")
+        Path | None,
+        typer.Option(
+            help="Write the cited answers to this file, in a format that check reads; an answer as text also to "
+            ".md or .txt, with its sources listed."
+        ),
     ] = None,
     format: FormatOption = "auto",
 ) -> None:
@@ -87,6 +91,8 @@ def attribute(
 
     refuse_same(out, file, documents)
     refuse_unwritable(out, is_shared=plan.workers.ray is not None)
+    if plan.workers.ray is not None or not _is_one_text(file, format):
+        _refuse_text(out)
     shared = shared_of(ctx, plan.workers, out)
     file = local_copy(ctx, file)
     problems = Problems()
@@ -122,10 +128,14 @@ def _attributed(
     """Yield the attributions, and write the answers to the file if there is one."""
     from vericite.cli.io import output
     from vericite.formats import AnswerToCheck
+    from vericite.formats.files import MARKDOWN_FILES
+    from vericite.reporting.written import cited_text
 
     with output(out, _STOPPED) as written:
         for found in attributor.attributions(answers, keep=keep):
-            if written is not None:
+            if written is not None and _is_text(out):
+                written.write([cited_text(found.answer, out is not None and out.suffix.lower() in MARKDOWN_FILES)])
+            elif written is not None:
                 written.add([AnswerToCheck.of(found.answer)])
             yield found
 
@@ -173,18 +183,45 @@ def _records(given: _Given, problems: Problems) -> Iterator[Answer | RecordError
     from vericite.cli.answers import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
-    from vericite.formats.files import TEXT_FILES, suffix_of
     from vericite.retrieve.lookup import is_lookup_source
 
     if given.documents is not None and is_lookup_source(str(given.documents)):
         yield from _with_store(given, problems)
         return
     library = read_library(given.documents, problems)
-    if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
+    if _is_one_text(given.file, given.format):
         yield _text(given.file, library)
         return
     for item in answers_in(given.file, given.format, library):
         yield item if isinstance(item, RecordError) else _sourced(item, library)
+
+
+def _is_one_text(file: Path, format: str) -> bool:
+    """Whether a file is read as one answer in plain text or Markdown."""
+    from vericite.formats.files import TEXT_FILES, suffix_of
+
+    return suffix_of(file) in TEXT_FILES and format == "auto"
+
+
+def _is_text(out: Path | None) -> bool:
+    from vericite.formats.files import TEXT_FILES
+
+    return out is not None and out.suffix.lower() in TEXT_FILES
+
+
+def _refuse_text(out: Path | None) -> None:
+    """Refuse to write records to a file whose name says that it is a text.
+
+    Raises:
+        InputError: The name ends in .md or .txt.
+    """
+    from vericite.errors import InputError
+
+    if out is not None and _is_text(out):
+        raise InputError(
+            f"expected --out to name a file of records; found {out}. Write {out.with_suffix('.jsonl')}, "
+            "which check reads"
+        )
 
 
 _FOUND_FOR_A_SENTENCE = 5
@@ -198,7 +235,6 @@ def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordEr
     from vericite.corpus.store import open_store
     from vericite.errors import InputError, RecordError
     from vericite.formats import answers_in
-    from vericite.formats.files import TEXT_FILES, suffix_of
     from vericite.retrieve.lookup import PUBMED
 
     if str(given.documents) == PUBMED:
@@ -207,7 +243,7 @@ def _with_store(given: _Given, problems: Problems) -> Iterator[Answer | RecordEr
             "Build a store first: vericite corpus build pubmed:QUERY --to STORE"
         )
     store = open_store(str(given.documents))
-    if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
+    if _is_one_text(given.file, given.format):
         answers: Iterator[Answer | RecordError] = iter([_text(given.file, None)])
     else:
         # Libraries only look up names; here each sentence is searched for.
@@ -313,6 +349,7 @@ def repair(
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
+    _refuse_text(out)
     problems = Problems()
     repairer = build_repairer(plan, problems)
     console = Terminal()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.exits import ExitCode
-from vericite.cli.io import clean, count_lines, note, remark, say, say_json
+from vericite.cli.io import clean, count_lines, note, remark, say_json
 from vericite.cli.options import DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
@@ -29,13 +30,17 @@ from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
+    from vericite.cli.ci import CIReports
     from vericite.cli.show import Row
     from vericite.cli.terminal import Terminal
+    from vericite.evaluate.baseline import BaselineResult
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
     from vericite.records import Answer, CheckedAnswer
-    from vericite.verify.protocol import Protocol
+
+
+_CI = "Build servers"
 
 
 @takes_plan("check")
@@ -46,12 +51,19 @@ def check(
         Path,
         typer.Argument(
             help='JSONL: {"id"?, "question"?, "answer": "text with [1]", "documents": [{"id"?, "title"?, "text"}]}; '
-            "another format; a CSV, TSV, Excel or Parquet file; a .gz of one; s3://bucket/file; or - for standard input"
+            "another format; a CSV, TSV, Excel or Parquet file; a .gz of one; s3://bucket/file; - for standard input; "
+            "or a manuscript: .docx, .pdf, .tex, .html, or .md that cites by key"
         ),
     ],
     format: FormatOption = "auto",
     documents: DocumentsOption = None,
-    out: Annotated[Path | None, typer.Option(help="Write the verdicts here, one line per answer.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the verdicts here, one line per answer. Of a manuscript: .docx or .pdf (the same document with "
+            "comments), .md, .csv, .xlsx, .html or .json."
+        ),
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option("--report", help="Write an HTML page here: answers, verdicts, sources.", metavar="FILE"),
@@ -70,66 +82,110 @@ def check(
             help="Exit with code 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0.", metavar="SHARES"
         ),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="Verdicts of an earlier run, as written by --out: fail only if this run is worse, and name the "
+            "sentences that got worse.",
+            metavar="FILE",
+            rich_help_panel=_CI,
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(help="Write JUnit XML here: a test for each citation.", metavar="FILE", rich_help_panel=_CI),
+    ] = None,
+    sarif: Annotated[
+        Path | None,
+        typer.Option(help="Write SARIF 2.1.0 here: findings with lines.", metavar="FILE", rich_help_panel=_CI),
+    ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Print annotations for GitHub Actions.", rich_help_panel=_CI)
+    ] = False,
     rows: Annotated[int, typer.Option(min=0, help="Maximum verdicts to list in the terminal.")] = 40,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
 ) -> None:
-    """Check every citation of a file of answers, and print rates with 95% intervals.
+    """Check every citation of a file of answers, and print rates with 95% intervals; or those of a manuscript.
 
-    An unusable record is reported and skipped. Exit codes: 0 all gates passed; 1 a gate failed; 2 wrong input or
-    usage, including an unusable record or a file without answers; 3 the command could not run, or a gate is undecided
-    because cases could not be judged.
+    An unusable record is reported and skipped. Exit codes: 0 all gates passed; 1 a gate failed, or the run is worse
+    than the baseline; 2 wrong input or usage, including an unusable record or a file without answers; 3 the command
+    could not run, or a gate is undecided because cases could not be judged.
     """
     from vericite.cli.answers import read_answers
+    from vericite.cli.ci import CIOptions, CIReports
+    from vericite.cli.gates import read_baseline, say_gates
+    from vericite.cli.manuscript import FORMS, check_paper, is_manuscript, refuse_form
     from vericite.cli.show import show_ledger
     from vericite.evaluate.gates import parse_gates
+    from vericite.formats.files import is_text
     from vericite.models.contracts import ledger_of
-    from vericite.pipeline.build import judge_of, protocol_of, settings_of
+    from vericite.pipeline.build import explain_of, judge_of, protocol_of, settings_of
+    from vericite.pipeline.check import check_many
 
     gates = parse_gates(fail_under or (), fail_over or ())
     refuse_same(out, file, documents)
-    refuse_unwritable(out, is_shared=plan.workers.ray is not None)
+    is_paper = is_manuscript(file, format)
+    if is_paper:
+        refuse_form(file, out)
+    refuse_unwritable(out, is_shared=plan.workers.ray is not None, endings=FORMS if is_paper else ())
     refuse_same(page, file, documents, what="--report")
-    _refuse_one_file(out, page)
-    shared = shared_of(ctx, plan.workers, out)
     refuse_unwritable(page, "--report")
-    file = local_copy(ctx, file)
+    options = CIOptions(junit, sarif, github, as_json)
+    options.refuse(file, documents, baseline)
+    _refuse_one_file({"--baseline": baseline, "--out": out, "--report": page, "--junit": junit, "--sarif": sarif})
     problems = Problems()
-    answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)))
+    earlier = read_baseline(baseline, problems)
+    if is_paper:
+        with CIReports(options, file, False, earlier) as reports:
+            return check_paper(plan, file, documents, out, page, rows, as_json, gates, reports, earlier)
+    shared = shared_of(ctx, plan.workers, out)
+    file = local_copy(ctx, file)
+    reports = CIReports(options, file, is_text(file, format == "markdown"), earlier)
+    answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)), reports.on_line)
     judged_by = judge_of(plan.check, settings_of(plan.llm))
     before = ledger_of(judged_by)
+    protocol, explain = protocol_of(plan.check, judged_by), explain_of(plan, problems)
     table = _Table(0 if as_json else rows, out is not None, plan.check.precision)
     items: list[Item] | None = None if page is None else []
-    try:
-        found = (
-            _checked(answers, protocol_of(plan.check, judged_by), out, plan.llm.cache)
-            if shared is None
-            else _checked_by_workers(answers, plan, shared)
-        )
-        with closing(found) as checked:
-            rates = _pooled(checked, table, count_lines(file), items)
-    finally:
-        # An interrupted run also cost money.
-        used = ledger_of(judged_by)
-        show_ledger(used if before is None else used.since(before))
-    results = [gate.result(rates.summary) for gate in gates]
-    if as_json:
-        _print_figures(rates, results)
-    else:
-        table.end(rates)
-    # JSON output already contains the gates.
-    for result in () if as_json else results:
-        say(result.sentence)
-    if page is not None and items is not None:
-        _write_page(items, file, page)
-    report(problems, _code(rates, results))
+    with reports:
+        try:
+            found = (
+                _checked(answers, partial(check_many, protocol=protocol, cache=plan.llm.cache, explain=explain), out)
+                if shared is None
+                else _checked_by_workers(answers, plan, shared)
+            )
+            with closing(found) as checked:
+                rates = _pooled(checked, table, count_lines(file), reports, items)
+        finally:
+            # An interrupted run also cost money.
+            used = ledger_of(judged_by)
+            show_ledger(used if before is None else used.since(before))
+        results = [gate.result(rates.summary, earlier and earlier.summary) for gate in gates]
+        compared = None if earlier is None or not rates.answers else earlier.result()
+        if as_json:
+            _print_figures(rates, results, compared)
+        else:
+            table.end(rates)
+            say_gates(results, compared)
+        if page is not None and items is not None:
+            _write_page(items, file, page)
+        code = max(_code(rates, results, compared), ExitCode.BAD_INPUT if problems else ExitCode.OK)
+        reports.end(results, compared, problems, code)
+        report(problems, code)
 
 
-def _refuse_one_file(out: Path | None, page: Path | None) -> None:
+def _refuse_one_file(files: Mapping[str, Path | None]) -> None:
     from vericite.disk.bucket import bucket_address
     from vericite.errors import InputError
 
-    if out is not None and page is not None and out.resolve() == page.resolve():
-        raise InputError(f"expected --out and --report to be two files; found {bucket_address(out) or out} for both")
+    seen: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is None:
+            continue
+        if (other := seen.setdefault(path.resolve(), option)) != option:
+            raise InputError(
+                f"expected {other} and {option} to be two files; found {bucket_address(path) or path} for both"
+            )
 
 
 @dataclass
@@ -141,10 +197,11 @@ class _CheckedSoFar:
     read: int
 
 
-def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, cache: bool) -> Generator[_CheckedSoFar]:
+def _checked(
+    answers: Iterator[Answer], check: Callable[[Iterator[Answer]], Iterator[CheckedAnswer]], out: Path | None
+) -> Generator[_CheckedSoFar]:
     """Check the answers, and write the verdicts if an output file is given."""
     from vericite.cli.io import output
-    from vericite.pipeline.check import check_many
 
     read = 0
     waiting: deque[Answer] = deque()
@@ -157,7 +214,7 @@ def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, ca
             yield answer
 
     with output(out, "stopped; the verdicts on {} answers are in") as written:
-        for checked in check_many(counted(), protocol, cache=cache):
+        for checked in check(counted()):
             if written is not None:
                 written.add([checked])
             yield _CheckedSoFar(waiting.popleft(), checked, read)
@@ -181,9 +238,9 @@ def _checked_by_workers(answers: Iterator[Answer], plan: Plan, shared: Shared) -
 
 
 def _pooled(
-    found: Iterator[_CheckedSoFar], table: _Table, total: int | None, items: list[Item] | None = None
+    found: Iterator[_CheckedSoFar], table: _Table, total: int | None, reports: CIReports, items: list[Item] | None
 ) -> CitationRates:
-    """Compute the rates, and collect the answers in ``items`` if it is given."""
+    """Compute the rates, report the findings, and collect the answers in ``items`` if it is given."""
     from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.items import Item
@@ -193,6 +250,7 @@ def _pooled(
         for result in found:
             rates.add(result.checked)
             table.add(result.checked)
+            reports.add(result.answer, result.checked)
             if items is not None:
                 items.append(Item(result.answer.id, result.answer, result.checked))
             progress.update(rates.answers, f"{rates.summary.citations:,} citations", result.read)
@@ -216,6 +274,7 @@ class _Table:
         self._console, self._limit, self._is_kept = Terminal(), limit, is_kept
         self._rows: list[Row] = []
         self._unread: Counter[str] = Counter()
+        self._assumed: list[str] = []
         self._precision = precision
         self._unsure = 0
         self._is_shown = False
@@ -225,6 +284,7 @@ class _Table:
         from vericite.cli.show import verdict_rows
 
         self._unread.update(marker[:40] for marker in checked.unread)
+        self._assumed.extend(checked.assumed)
         self._unsure += sum(verdict.abstained and verdict.label == "supported" for verdict in checked.verdicts)
         if self._is_shown or not self._limit:
             return
@@ -264,6 +324,9 @@ class _Table:
             self._console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
         if rates.summary.unread:
             self._show_unread(rates.summary.unread)
+        if self._assumed:
+            count = len(self._assumed)
+            self._console.print(f"{count} answer{'s' if count > 1 else ''}: {self._assumed[0]}", style="yellow")
 
     def _show_unread(self, count: int) -> None:
         """Show the number of markers that match no document, and the most frequent of them."""
@@ -274,17 +337,19 @@ class _Table:
         markers = f"{count} marker{'s' if count > 1 else ''} not read: {shown}{more}"
         they = "They match" if count > 1 else "It matches"
         self._console.print(f"{markers}. {they} no known document.", style="yellow")
+        self._console.print("Is it a text with a list of references? Read it with --format manuscript.", style="yellow")
 
 
 _UNREAD_SHOWN = 3
 
 
-def _print_figures(rates: CitationRates, results: Sequence[GateResult]) -> None:
+def _print_figures(rates: CitationRates, results: Sequence[GateResult], compared: BaselineResult | None) -> None:
     from vericite.evaluate.gates import overall
 
     figures = {"answers": rates.answers, "counts": rates.summary.model_dump(mode="json"), "rates": rates.records}
     gate = {"outcome": overall(results), "gates": [result.record for result in results]} if results else None
-    say_json(json.dumps({**figures, "gate": gate}, indent=2, ensure_ascii=False))
+    more = {} if compared is None else {"baseline": compared.record}
+    say_json(json.dumps({**figures, "gate": gate, **more}, indent=2, ensure_ascii=False))
 
 
 _RATES_WIDTH = 80
@@ -338,8 +403,8 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
 
         if is_gated and FORMATS[name].infers_citations:
             raise InputError(
-                f"expected --format with a gate for a file that looks like {name}; found none. In this format a "
-                "sentence without a marker cites every context, so no sentence is uncited. Add --format "
+                f"expected --format with a gate for a file that looks like {name}; found none. In this format each "
+                "sentence of an answer without markers cites every context, so none is uncited. Add --format "
                 f"{name} if you want that, or name another format (docs/formats.md)."
             )
         note(f"read as {name}; choose another format with --format NAME")
@@ -347,17 +412,15 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
     return show
 
 
-def _code(rates: CitationRates, results: Sequence[GateResult]) -> ExitCode:
+def _code(rates: CitationRates, results: Sequence[GateResult], compared: BaselineResult | None) -> ExitCode:
     """Return the exit code, apart from unusable records."""
-    from vericite.evaluate.gates import overall
-
     if not rates.answers:
         return ExitCode.BAD_INPUT  # already reported while reading
     if not _any_judged(rates):
         return ExitCode.NOT_RUN
-    outcome = overall(results)
-    codes = {"passed": ExitCode.OK, "failed": ExitCode.GATE_FAILED, "undecided": ExitCode.NOT_RUN}
-    return codes[outcome]
+    from vericite.cli.gates import gate_code
+
+    return gate_code(results, compared)
 
 
 def _any_judged(rates: CitationRates) -> bool:

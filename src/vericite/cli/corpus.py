@@ -35,8 +35,8 @@ def retractions(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Where to look for more: pubmed (all that PubMed lists as retracted; connects to NCBI) and stores "
-            "(folders, or s3://bucket/prefix). Default: only show what is known.",
+            help="Where to look for more: pubmed (all that PubMed lists as retracted; connects to NCBI), Retraction "
+            "Watch's table (a .csv file), stores (folders, or s3://bucket/prefix). Default: only show what is known.",
             metavar="SOURCE",
         ),
     ] = None,
@@ -62,7 +62,7 @@ def retractions(
     if (from_year is not None or notices) and PUBMED not in named:
         raise InputError("expected pubmed with --from and --notices; found none. Add it.")
     if replace and not named:
-        raise InputError("expected pubmed or a store with --replace; found neither. Add one of them.")
+        raise InputError("expected pubmed, a .csv file or a store with --replace; found none. Add one of them.")
     reports = _new_reports(named, from_year, notices)
     new = learn(reports, replace) if reports else 0
     known = entries()
@@ -73,14 +73,16 @@ def retractions(
 
 
 def _new_reports(sources: Sequence[str], from_year: int | None, notices: bool) -> list[RetractionReport]:
-    from vericite.corpus.retractions import retracted_in_pubmed, retracted_in_store
+    from vericite.corpus.retractions import retracted_in_pubmed, retracted_in_store, retracted_in_table
 
     reports: list[RetractionReport] = []
-    for store in sources:
-        if store != PUBMED:
+    for source in sources:
+        if source.lower().endswith(".csv"):
+            reports.append(retracted_in_table(Path(source)))
+        elif source != PUBMED:
             from vericite.corpus.store import open_store
 
-            reports.append(retracted_in_store(open_store(store), store))
+            reports.append(retracted_in_store(open_store(source), source))
     if PUBMED in sources:
         from vericite.corpus.entrez.client import Entrez
         from vericite.corpus.entrez.results import EntrezSettings
@@ -102,8 +104,11 @@ def _totals(known: Sequence[RetractedArticle]) -> dict[str, tuple[int, str, str]
 
 
 def _as_json(reports: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> dict[str, object]:
+    from vericite.corpus.retractions import is_doi
+
     return {
         "known": len(known),
+        "by_doi": sum(is_doi(entry.id) for entry in known),
         "with_notices": sum(bool(entry.notices) for entry in known),
         "told_by": {
             by: {"articles": count, "first": first, "last": last} for by, (count, first, last) in _totals(known).items()
@@ -114,11 +119,15 @@ def _as_json(reports: Sequence[RetractionReport], new: int, known: Sequence[Retr
 
 
 def _print(reports: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> None:
+    from vericite.corpus.retractions import is_doi
+
     for reported in reports:
         say(f"{clean(reported.by)}: {_articles(len(reported.notices))}")
     if reports:
         say(f"new: {_articles(new)}")
-    say(f"known as retracted: {_articles(len(known))}")
+    dois = sum(is_doi(entry.id) for entry in known)
+    by_doi = f", {dois:,} of them by DOI" if dois else ""
+    say(f"known as retracted: {_articles(len(known))}{by_doi}")
     for by, (count, first, last) in _totals(known).items():
         when = f"on {last}" if first == last else f"from {first} to {last}"
         say(f"  {count:,} reported by {clean(by)} {when}")
@@ -269,17 +278,14 @@ def export(
 
 
 @corpus.command()
-def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
+def verify(store: StoreArgument) -> None:
     """Check every document and index of a store; the exit code is 1 if there is a problem."""
     from vericite.corpus.store import open_store
 
     problems = open_store(store).verify()
-    if as_json:
-        say_json(json.dumps({"store": store, "problems": list(problems)}, indent=2, ensure_ascii=False))
-    elif problems:
-        for problem in problems:
-            say(clean(problem))
-    else:
+    for problem in problems:
+        say(clean(problem))
+    if not problems:
         say("no problems found")
     end(ExitCode.GATE_FAILED if problems else ExitCode.OK)
 

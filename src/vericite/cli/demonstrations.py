@@ -84,7 +84,6 @@ def build(
             "--reference", help="Without --llm: use the cited reference answer as the rationale; no model is asked."
         ),
     ] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Make demonstrations from training questions: the right answer with citations and, with --llm, a rationale.
 
@@ -119,10 +118,7 @@ def build(
     finally:
         if writer is not None:
             writer.llm.close()
-    if as_json:
-        _print_built(built, to, writer)
-    else:
-        _show_built(built, to, writer)
+    _show_built(built, to, writer)
     report(problems, ExitCode.NOT_RUN if built.failed else ExitCode.OK)
 
 
@@ -252,17 +248,6 @@ def _shown(questions: int) -> Generator[Callable[[Built], None]]:
             progress.update(built.before + next(tried), f"{built.made:,} demonstrations")
 
         yield show
-
-
-def _print_built(built: Built, to: Path, writer: WritesRationales | None) -> None:
-    counts = {
-        "made": built.made,
-        "before": built.before,
-        "left_out": dict(built.left_out),
-        "failed": dict(built.failed),
-    }
-    used = None if writer is None else str(writer.llm.ledger)
-    say_json(json.dumps({"pool": str(to), **counts, "language_model": used}, indent=2, ensure_ascii=False))
 
 
 def _show_built(built: Built, to: Path, writer: WritesRationales | None) -> None:

@@ -227,19 +227,19 @@ def _project_line(found: dict[str, Any]) -> str:
 
 def _model(name: str) -> dict[str, Any]:
     from vericite.errors import ModelError
-    from vericite.models.folder import WEIGHTS, ModelFolder
+    from vericite.models.folder import ModelFolder
+    from vericite.models.manifest import expect_as_shipped
 
     try:
-        folder = ModelFolder.bundled(name)
+        shipped, signature = expect_as_shipped(name), ModelFolder.bundled(name).signature
     except ModelError as error:
         return {"name": name, "ok": False, "problem": str(error)}
-    size = (WEIGHTS / name / "model.onnx").stat().st_size
     return {
         "name": name,
         "ok": True,
-        "signature": folder.signature,
-        "megabytes": round(size / 1e6, 1),
-        "licence": folder.card.licence,
+        "signature": signature,
+        "megabytes": round(sum(file.bytes for file in shipped.files) / 1e6, 1),
+        "licence": shipped.licence,
     }
 
 
@@ -268,10 +268,10 @@ def _shown(found: dict[str, Any]) -> str:
         )
         lines.append(f"  {model['name']:<14}{state}")
     lines += ["", "extras (the core needs none of them)"]
-    width = max(len(extra["name"]) for extra in found["extras"]) + 2
+    width, purposes = (max(len(extra[part]) for extra in found["extras"]) + 2 for part in ("name", "purpose"))
     for extra in found["extras"]:
         state = "installed" if "install" not in extra else extra["install"]
-        lines.append(f"  {extra['name']:<{width}}{extra['purpose']:<54}{state}")
+        lines.append(f"  {extra['name']:<{width}}{extra['purpose']:<{purposes}}{state}")
         lines += [f"  {'':<{width}}wrong version: {clean(wrong)}" for wrong in extra.get("wrong_version", ())]
     return "\n".join(lines)
 

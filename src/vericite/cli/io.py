@@ -47,12 +47,15 @@ def show_as(copy: Path, address: str) -> None:
     _copied.set((str(copy), address))
 
 
+def with_address(text: str) -> str:
+    """Return a text with the address of a file instead of the path of its copy."""
+    copied = _copied.get()
+    return text if copied is None else text.replace(*copied)
+
+
 def remark(line: object) -> None:
     """Print a message for the user on stderr."""
-    text = str(line)
-    if (copied := _copied.get()) is not None:
-        text = text.replace(*copied)
-    typer.echo(f"vericite: {clean(text)}", err=True)
+    typer.echo(f"vericite: {clean(with_address(str(line)))}", err=True)
 
 
 _quiet = ContextVar("quiet", default=False)
@@ -223,7 +226,7 @@ EXTRAS = {
     "assess": Extra("thresholds of nuggets, with scikit-learn and scipy", ("optuna", "scipy", "sklearn")),
     "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
     "report": Extra("plots of reports", ("vl_convert",)),
-    "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
+    "tables": Extra("answers and tables in Excel workbooks, answers in Parquet files", ("openpyxl", "pyarrow")),
     "documents": Extra("PDF files as documents", ("pypdfium2",)),
     "mcp": Extra("tools for assistants", ("mcp",)),
     "serve": Extra("the service over HTTP", ("fastapi", "uvicorn")),

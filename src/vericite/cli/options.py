@@ -44,7 +44,8 @@ DocumentsOption = Annotated[
     Path | None,
     typer.Option(
         help='Documents that are cited by PMID, DOI or address: JSONL {"id", "title"?, "text"}; for '
-        "check and repair also a store, or pubmed, which asks NCBI for the cited articles.",
+        "check and repair also a store, or pubmed, which asks NCBI for the cited articles; for a manuscript also a "
+        "folder, crossref or pmc, or several with commas between them.",
         metavar="FILE",
     ),
 ]
@@ -53,7 +54,8 @@ FormatOption = Annotated[
     typer.Option(
         help="vericite, markdown, spans, openai, gemini, perplexity, paper-qa, ragas, langchain, llamaindex, haystack, "
         "alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers "
-        "(docs/datasets.md); auto detects it. For tables and other fields, what these hold: "
+        "(docs/datasets.md); auto detects it. manuscript reads a text with a list of references (docs/manuscripts.md). "
+        "For tables and other fields, what these hold: "
         "answer=reply,contexts=sources; also id, question, context_ids and documents; contexts may be repeated.",
         metavar="NAME|FIELDS",
     ),

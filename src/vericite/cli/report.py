@@ -14,7 +14,7 @@ from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, checked_systems
 from vericite.errors import InputError, Problems
-from vericite.pipeline.plan import Plan
+from vericite.pipeline.plan import Language, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -42,7 +42,6 @@ def report(
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     format: FormatOption = "auto",
-    title: Annotated[str, typer.Option(help="The page's heading.")] = TITLE,
     labels: Annotated[
         list[Path] | None,
         typer.Option(help="Human labels; their rates are shown too. May be repeated.", metavar="FILE"),
@@ -79,7 +78,11 @@ def report(
             if path.suffix.lower() == ".csv":
                 _write_table(checked, path)
             else:
-                say(write_report(checked, path, title, _is_folder(path), people))
+                say(
+                    write_report(
+                        checked, path, external_data=_is_folder(path), people=people, language=plan.report.language
+                    )
+                )
 
 
 def _is_folder(path: Path) -> bool:
@@ -113,6 +116,7 @@ def write_report(
     title: str = TITLE,
     external_data: bool = False,
     people: Sequence[SystemByPeople] = (),
+    language: Language = "en",
 ) -> str:
     """Write the page of checked systems; return a line with its counts and size.
 
@@ -121,9 +125,11 @@ def write_report(
     """
     from vericite.reporting.data import make_report
     from vericite.reporting.page import LARGEST, make_page, write_page
+    from vericite.text.counted import counted
 
-    page = make_page(make_report(systems, people=people), title, external_data)
+    page = make_page(make_report(systems, people=people), title, external_data, language)
     write_page(page, out)
     if page.size > LARGEST and not external_data:
         remark("a page of this size opens slowly; `vericite report --out FOLDER` keeps the data in a separate file")
-    return f"{out}: {sum(len(system.items) for system in systems)} answers, {page.size / 1e6:.1f} MB"
+    count = sum(len(system.items) for system in systems)
+    return f"{out}: {counted(count, 'answer')}, {page.size / 1e6:.1f} MB"

@@ -57,15 +57,17 @@ SystemsArgument = Annotated[
     list[str],
     typer.Argument(
         help="Each is a system: a file of answers (any format of `check`), runs or verdicts, a TREC run, a folder "
-        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz, or a folder of "
-        "`ask --save`. NAME=PLACE names it; the default is the name of its file or folder.",
+        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, evidence.jsonl, features.npz, "
+        "or a folder of `ask --save`. NAME=PLACE names it; the default is the name of its file or folder.",
         metavar="SYSTEM",
     ),
 ]
 GroupsOption = Annotated[
     str | None,
     typer.Option(
-        help="Also show separate scores for each value of this: type, or a group of the gold.", metavar="GROUP"
+        help="Also show separate scores for each value of this: type, a group of the gold, or design (that of the "
+        "cited studies).",
+        metavar="GROUP",
     ),
 ]
 
@@ -75,7 +77,8 @@ WithOption = Annotated[
     typer.Option(
         "--with",
         help="A file that accompanies the answers of a single system; may be repeated: verdicts of `check --out`, "
-        "assessors' labels, scores of a model, outputs (retrieved documents, exact answers), or features for MAUVE.",
+        "assessors' labels, scores of a model, outputs (retrieved documents, exact answers), features for MAUVE, or "
+        "evidence of `vericite evidence --json`.",
         metavar="KIND=FILE",
     ),
 ]
@@ -311,7 +314,7 @@ def _read(
 def _expect_group(by: str | None, read: LoadedSystems) -> None:
     from vericite.errors import InputError, UnknownNameError
 
-    if by is None or by in read.groups:
+    if by is None or by == "design" or by in read.groups:
         return
     if not read.groups:
         raise InputError(f'expected gold with a type or "groups" to split scores by; found none for --by {by}')
@@ -409,7 +412,10 @@ def rankings(
         typer.Option(help="The measure to compare the others with, such as a human rating.", metavar="MEASURE"),
     ] = None,
     measures: Annotated[
-        str, typer.Option("--measures", "-m", help="Spearman, Kendall or both.", metavar="LIST")
+        str,
+        typer.Option(
+            "--measures", "-m", help="Spearman, Kendall or TauAP; Kendall@10 ranks the top 10.", metavar="LIST"
+        ),
     ] = "Spearman,Kendall",
     out: OutOption = None,
     assigned: SetOption = None,

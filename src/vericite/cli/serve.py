@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from vericite.cli.plans import takes_plan
 from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
-    from vericite.serve.service import Offer
+    from vericite.serve.offer import Offer
 
 
 @takes_plan("serve")
@@ -56,7 +57,7 @@ def mcp(
         typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
     ] = None,
 ) -> None:
-    """Offer the tools search, ask, check and attribute to an assistant, over standard streams (docs/service.md)."""
+    """Offer the tools of the service to an assistant, over standard streams (docs/service.md)."""
     from vericite.errors import MissingExtraError
 
     try:
@@ -85,7 +86,7 @@ def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
         InputError: A model has no name, two corpora share a name, or a corpus does not exist.
     """
     from vericite.errors import InputError
-    from vericite.serve.service import Limits, Offer
+    from vericite.serve.offer import Limits, Offer
 
     named_models: dict[str, str] = {}
     for text in models:
@@ -93,17 +94,31 @@ def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
         if not (sign and name and model):
             raise InputError(f"expected --llm as NAME=MODEL, as in gpt=openai:gpt-4o-mini; found {text!r}")
         named_models[name] = model
+    named = _named_places(corpora, ("demo", "pubmed"), "--corpus")
+    sources = _named_places(plan.service.sources, ("pmc", "crossref"), "service.sources")
+    if twice := sorted(named.keys() & sources.keys()):
+        raise InputError(f"expected service.sources with other names than --corpus; found {twice[0]!r} in both")
+    return Offer(plan, named, named_models, Limits(rate=plan.service.rate), sources)
+
+
+def _named_places(given: Sequence[str], known: Sequence[str], where: str) -> dict[str, str]:
+    """Return places by name, of texts such as ``demo`` or ``mine=STORE``.
+
+    Raises:
+        InputError: A place does not exist, or two have one name.
+    """
+    from vericite.errors import InputError
+
     named: dict[str, str] = {}
-    for text in corpora:
+    for text in given:
         name, sign, place = text.partition("=")
         name, place = (name, place) if sign else (Path(text).stem or text, text)
-        if place not in ("demo", "pubmed") and not place.startswith("s3://") and not (place and Path(place).exists()):
-            raise InputError(
-                f"expected --corpus to be demo, pubmed, a store or a file of documents; found no {place!r}"
-            )
+        if place not in known and not place.startswith("s3://") and not (place and Path(place).exists()):
+            names = ", ".join(known)
+            raise InputError(f"expected {where} to be {names}, a store or a file of documents; found no {place!r}")
         if name in named:
             raise InputError(
-                f"expected a different name for each --corpus; found {name!r} twice. Name one: NAME={place}"
+                f"expected a different name for each {where}; found {name!r} twice. Name one: NAME={place}"
             )
         named[name] = place
-    return Offer(plan, named, named_models, Limits(rate=plan.service.rate))
+    return named

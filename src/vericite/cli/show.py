@@ -13,7 +13,7 @@ from vericite.cli.io import clean, is_quiet
 from vericite.cli.terminal import Terminal
 from vericite.evaluate.citation_rates import CitationRates
 from vericite.llm import Ledger
-from vericite.records import CheckedAnswer, Evidence, Rate, Run
+from vericite.records import CheckedAnswer, Evidence, Rate, Run, Verdict
 from vericite.reporting.blocks import StyledLine
 from vericite.reporting.run_lines import (
     RETRACTED,
@@ -23,7 +23,10 @@ from vericite.reporting.run_lines import (
     rewriting_line,
     run_lines,
     verdict_words,
+    what_is_wrong,
 )
+from vericite.text.strength import Strength
+from vericite.text.words import bounded
 
 if TYPE_CHECKING:
     from vericite.pipeline.search import FoundEvidence
@@ -83,9 +86,9 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     for verdict in checked.verdicts:
         cells = (
             Text.assemble(*verdict_words(verdict, checked.kind_of(verdict))),
-            clean(native(verdict)),
+            clean(", ".join(filter(None, (native(verdict), verdict.elsewhere)))),
             probability(verdict),
-            _short(verdict.claim),
+            _with_words(verdict),
         )
         yield (id, markers(verdict.markers), *cells)
     for failure in checked.failures:
@@ -107,8 +110,11 @@ def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
 
 _WORDS = {
     "p": "the judge's probability of the verdict",
-    "native": "the protocol's own word for the verdict, if it has one",
+    "native": "the protocol's own word for the verdict",
+    "instead": "no cited source supports the sentence, another one does",
     "quoted": "taken word for word from its source; no judge was asked",
+    "irrelevant": "not found in the source",
+    "partly supported": "a part of the sentence may be found in its source",
     "n of m statements": "the whole sentence failed and was split; n of its m statements passed",
     "redundant": "the other sources support the sentence without this one",
     "abstained": "no verdict: not English, no text, or too uncertain",
@@ -119,14 +125,20 @@ _WORDS = {
 """Explanations for the table of verdicts."""
 
 
+_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted")
+"""Endings of what is found in the column of native verdicts, too."""
+
+
 def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the words that occur in a table of verdicts, each with its meaning."""
     verdicts, natives = {str(row[2]).removesuffix(f" {RETRACTED[0]}") for row in rows}, [str(row[3]) for row in rows]
     there = {
         "p": any(row[4] for row in rows),
-        "native": any(natives),
+        "native": any(not name.endswith(_FOUND) for name in natives if name),
+        "instead": any(name.endswith(" instead") for name in natives),
         "quoted": "quoted" in natives,
         "n of m statements": any(name.endswith(" statements") for name in natives),
+        "partly supported": any(name.endswith("partly supported") for name in natives),
         "redundant": any(name.endswith(" redundant") for name in natives),
     }
     return [(word, meaning) for word, meaning in _WORDS.items() if there.get(word, word in verdicts)]
@@ -136,6 +148,16 @@ def show_legend(console: Terminal, rows: Sequence[Row]) -> None:
     """Print the legend of a table of verdicts."""
     for word, meaning in legend(rows):
         console.print(Text(f"{word}: {meaning}", style="dim"))
+
+
+def _with_words(verdict: Verdict) -> Text:
+    """Return the claim with the words marked that no source carries, and the reason below it."""
+    shown = _short(verdict.claim)
+    for words in verdict.words:
+        shown.highlight_regex(bounded(clean(words.text)), "bold red")
+    if said := what_is_wrong(verdict):
+        shown.append(f"\n{clean(said)}", "yellow")
+    return shown
 
 
 def _short(text: str) -> Text:
@@ -183,6 +205,7 @@ def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -
 
 def _line(hit: Evidence, has_score: bool) -> Text:
     document = hit.document
+    strength = Strength.of(document)
     title = clean(document.title).removesuffix(".") or clean(document.text[:80])
     about = [clean(str(part)) for part in (document.journal, document.year) if part]
     shown = Text.assemble(
@@ -190,7 +213,7 @@ def _line(hit: Evidence, has_score: bool) -> Text:
         ". ".join([title, *about]),
         (f"  {clean(document.id)}", "dim"),
         f"  {hit.score:.3f}" if has_score else "  -",
+        (f"  {strength.retraction.upper()}" if strength.retraction else "", "bold red"),
+        (f"  {strength.facts}" if strength.facts else "", "dim"),
     )
-    if document.retracted:
-        shown.append("  RETRACTED", style="bold red")
     return shown

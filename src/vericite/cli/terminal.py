@@ -57,6 +57,11 @@ class ProgressLine:
         self._spinner: Spinner | None = None
         self._began = self._shown = time.monotonic()
 
+    def begin(self, doing: str, unit: str) -> None:
+        """Count other things from now on."""
+        if (doing, unit) != (self.doing, self.unit):
+            self.doing, self.unit, self._began = doing, unit, time.monotonic()
+
     def update(self, done: int, more: str = "", ready: int | None = None) -> None:
         """Show the progress.
 

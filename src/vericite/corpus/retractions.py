@@ -1,11 +1,13 @@
 """The list of articles known to be retracted, regardless of what the documents themselves say.
 
-The list is a file in the user's cache folder. Stores and PubMed add to it (``learn``), and it marks documents from
-other sources (``Retractions.flagged``). If there is no list, nothing is loaded.
+The list is a file in the user's cache folder. Stores, PubMed and Retraction Watch's table add to it (``learn``), and it
+marks documents from other sources (``Retractions.flagged``). If there is no list, only titles that say so are marked.
+An article is known by its PMID, or by its DOI as ``doi:10.1000/x``.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from vericite.disk.files import cache_file, default_cache_folder
 from vericite.errors import EntrezError, InputError
 from vericite.records import Answer, Document
 from vericite.text.references import reference_key
+from vericite.text.strength import says_retracted
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -42,7 +45,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RetractionReport:
-    """Retracted articles reported by one source: PMIDs of the articles, with the PMIDs of their notices if known."""
+    """Retracted articles reported by one source: their PMIDs or DOIs, with the PMIDs of their notices if known."""
 
     by: str
     notices: Mapping[str, tuple[str, ...]]
@@ -52,25 +55,28 @@ class RetractionReport:
 class RetractedArticle:
     """A retracted article on the list; ``reported`` maps each source to the days of its first and last report."""
 
-    pmid: str
+    id: str
     notices: tuple[str, ...] = ()
     reported: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 
 @dataclass(frozen=True)
 class Retractions:
-    """PMIDs of retracted articles."""
+    """PMIDs and DOIs of retracted articles."""
 
-    pmids: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
-        return len(self.pmids)
+        return len(self.ids)
 
     def flagged(self, document: Document) -> Document:
-        """Return the document, marked as retracted if it is on the list."""
-        if not self.pmids or document.retracted or pmid_of_document(document) not in self.pmids:
+        """Return the document, marked as retracted if it is on the list or its title says so."""
+        if document.retracted or not (self._lists(document) or says_retracted(document.title)):
             return document
         return document.model_copy(update={"retracted": True})
+
+    def _lists(self, document: Document) -> bool:
+        return bool(self.ids) and not self.ids.isdisjoint((pmid_of_document(document), doi_of_document(document)))
 
     def flagged_answer(self, answer: Answer) -> Answer:
         """Return the answer with its retracted documents marked."""
@@ -88,6 +94,12 @@ def pmid_of_document(document: Document) -> str | None:
     return None if kind != "pmid" or (bare and len(key) < _SHORTEST_PMID) else key
 
 
+def doi_of_document(document: Document) -> str | None:
+    """Return a document's DOI, or the DOI in its id, as ``doi:10.1000/x``."""
+    key = reference_key(document.doi or document.id)
+    return key if key.startswith("doi:") else None
+
+
 def known_retractions() -> Retractions:
     """Return the retractions on this machine's list; it is read again only after it has changed."""
     file = _file()
@@ -95,7 +107,7 @@ def known_retractions() -> Retractions:
         return Retractions()
     kept = _read_before.get(file)
     if kept is None or kept[0] != state:
-        found = _pmids_in(file)
+        found = _ids_in(file)
         if found is None:
             _LOG.warning(
                 "expected to read the list of retracted articles at %s; it cannot be read now. No document is marked "
@@ -109,7 +121,7 @@ def known_retractions() -> Retractions:
 
 
 def entries() -> tuple[RetractedArticle, ...]:
-    """Return all entries of the list, ordered by PMID.
+    """Return all entries of the list: by PMID, then by DOI.
 
     Raises:
         InputError: The list cannot be read.
@@ -117,7 +129,7 @@ def entries() -> tuple[RetractedArticle, ...]:
     file = _file()
     if file is None or not file.exists():
         return ()
-    return tuple(sorted(_entries_in(file).values(), key=lambda entry: (len(entry.pmid), entry.pmid)))
+    return tuple(sorted(_entries_in(file).values(), key=lambda entry: (is_doi(entry.id), len(entry.id), entry.id)))
 
 
 def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
@@ -139,15 +151,15 @@ def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
     before = _entries_in(file) if file.exists() else {}
     today = datetime.now(UTC).date().isoformat()
     after: dict[str, RetractedArticle] = {} if replace else dict(before)
-    for place in reports:
-        for pmid, notices in place.notices.items():
-            known = after.get(pmid) or RetractedArticle(pmid)
-            first = known.reported.get(place.by, (today, today))[0]
+    for report in reports:
+        for id, notices in report.notices.items():
+            known = after.get(id) or RetractedArticle(id)
+            first = known.reported.get(report.by, (today, today))[0]
             both = tuple(dict.fromkeys((*known.notices, *notices)))
-            after[pmid] = RetractedArticle(pmid, both, {**known.reported, place.by: (first, today)})
+            after[id] = RetractedArticle(id, both, {**known.reported, report.by: (first, today)})
     # A removed entry stays as a row without reports, so that one transaction does everything.
-    changed = [entry for pmid, entry in after.items() if entry != before.get(pmid)]
-    if changed := [*changed, *(RetractedArticle(pmid) for pmid in before.keys() - after.keys())]:
+    changed = [entry for id, entry in after.items() if entry != before.get(id)]
+    if changed := [*changed, *(RetractedArticle(id) for id in before.keys() - after.keys())]:
         _write(file, changed)
     return len(after.keys() - before.keys())
 
@@ -158,6 +170,54 @@ def retracted_in_store(store: DocumentStore, name: str) -> RetractionReport:
 
     found = (pmid_of_document(document) for document in store.scan(Filters(retracted=True)))
     return RetractionReport(f"store {name}", {pmid: () for pmid in found if pmid is not None})
+
+
+_WATCHED = ("OriginalPaperPubMedID", "OriginalPaperDOI", "RetractionPubMedID", "RetractionNature")
+"""The columns that are read of Retraction Watch's table."""
+
+
+def retracted_in_table(path: Path) -> RetractionReport:
+    """Return the retracted articles of Retraction Watch's table (a CSV file), by PMID and by DOI.
+
+    Corrections and expressions of concern do not count, and neither does an article that was reinstated.
+
+    Raises:
+        InputError: The file cannot be read, or lacks the columns of Retraction Watch.
+    """
+    natures: dict[str, set[str]] = {}
+    notices: dict[str, tuple[str, ...]] = {}
+    try:
+        # A few rows have characters in another encoding.
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = csv.DictReader(file)
+            if lacks := [name for name in _WATCHED if name not in (rows.fieldnames or ())]:
+                raise InputError(
+                    f"expected Retraction Watch's table with the columns {', '.join(_WATCHED)}; found {path} without "
+                    f"{', '.join(lacks)}"
+                )
+            for row in rows:
+                pmid, doi, notice, nature = ((row[name] or "").strip() for name in _WATCHED)
+                key, noticed = reference_key(doi), _pmid(notice)
+                for id in filter(None, (_pmid(pmid), key if is_doi(key) else None)):
+                    natures.setdefault(id, set()).add(nature.lower())
+                    if noticed and nature.lower() == "retraction":
+                        notices[id] = (*notices.get(id, ()), noticed)
+    except (OSError, csv.Error) as error:
+        raise InputError(
+            f"expected Retraction Watch's table (a CSV file) at {path}; it cannot be read: {error}"
+        ) from None
+    retracted = [id for id, found in natures.items() if "retraction" in found and "reinstatement" not in found]
+    return RetractionReport(f"table {path.name}", {id: tuple(dict.fromkeys(notices.get(id, ()))) for id in retracted})
+
+
+def _pmid(text: str) -> str | None:
+    """Return the PMID in a cell; None if it has none. Retraction Watch writes 0 for none."""
+    return str(int(text)) if text.isdecimal() and int(text) else None
+
+
+def is_doi(id: str) -> bool:
+    """Whether an id on the list is a DOI, and not a PMID."""
+    return id.startswith("doi:")
 
 
 def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: bool = False) -> RetractionReport:
@@ -275,7 +335,7 @@ def _rows_in(file: Path) -> list[Row] | None:
         store.close()
 
 
-def _pmids_in(file: Path) -> frozenset[str] | None:
+def _ids_in(file: Path) -> frozenset[str] | None:
     rows = _rows_in(file)
     return None if rows is None else frozenset(key for key, _, _ in rows)
 
@@ -287,18 +347,18 @@ def _entries_in(file: Path) -> dict[str, RetractedArticle]:
             f"expected the list of retracted articles at {file}; it cannot be read. Stop the program that uses it, or "
             "move the file away if it is damaged"
         )
-    return {entry.pmid: entry for entry in _entries_of(rows)}
+    return {entry.id: entry for entry in _entries_of(rows)}
 
 
 def _entries_of(rows: Iterable[Row]) -> Iterator[RetractedArticle]:
-    for pmid, notices, reported in rows:
+    for id, notices, reported in rows:
         days = {by: (first, last) for by, (first, last) in json.loads(reported).items()}
-        yield RetractedArticle(pmid, tuple(notices.split()), days)
+        yield RetractedArticle(id, tuple(notices.split()), days)
 
 
 def _write(file: Path, changed: Sequence[RetractedArticle]) -> None:
     store = _store(file)
-    rows: list[Row] = [(entry.pmid, " ".join(entry.notices), json.dumps(dict(entry.reported))) for entry in changed]
+    rows: list[Row] = [(entry.id, " ".join(entry.notices), json.dumps(dict(entry.reported))) for entry in changed]
     try:
         store.put(rows)
     finally:
@@ -306,7 +366,7 @@ def _write(file: Path, changed: Sequence[RetractedArticle]) -> None:
     _read_before.pop(file, None)
     # The row store only warns if it loses rows. An incomplete list must be an error.
     there = _entries_in(file)
-    if any(there.get(entry.pmid) != (entry if entry.reported else None) for entry in changed):
+    if any(there.get(entry.id) != (entry if entry.reported else None) for entry in changed):
         raise InputError(
             f"cannot write the list of retracted articles to {file}. Stop the program that is using it, or set "
             "VERICITE_CACHE to another folder"

@@ -59,7 +59,7 @@ class Row:
         """
         found = next((name for name in names if self.has(name)), None)
         if found is None:
-            known = ", ".join(list(self.fields)[:8]) or "none"
+            known = ", ".join(repr(name[:40]) for name in list(self.fields)[:8]) or "none"
             raise self.refused(None, f"expected the field {' or '.join(names)}; found the fields {known}")
         return found
 

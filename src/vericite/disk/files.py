@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, EEXIST, ELOOP, ENOSPC
@@ -241,19 +242,46 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def _lock(descriptor: int) -> None:
-    """Lock an open file if the system can; some network folders and Windows cannot.
+    """Lock an open file if the system can; some network folders cannot.
 
     Raises:
         BlockingIOError: Another process holds the lock.
     """
-    try:
-        import fcntl
+    if sys.platform == "win32":
+        _lock_byte(descriptor)
+        return
+    import fcntl
 
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
-    except (ImportError, OSError):
+    except OSError:
         pass
+
+
+_LOCKED_BYTE = 1 << 30
+"""Windows keeps others from the bytes that are locked, so the byte is one behind the content."""
+
+
+def _lock_byte(descriptor: int) -> None:
+    """Lock one byte of an open file, as Windows locks files.
+
+    Raises:
+        BlockingIOError: Another process holds the lock.
+    """
+    import msvcrt
+
+    place = os.lseek(descriptor, 0, os.SEEK_CUR)
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # pyright: ignore
+    except PermissionError as error:
+        raise BlockingIOError(error.errno, "another process holds the lock") from None
+    except OSError:
+        pass
+    finally:
+        os.lseek(descriptor, place, os.SEEK_SET)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
@@ -298,7 +326,7 @@ def sync_folder(folder: Path) -> None:
 def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Generator[None, None, None]:
     """Hold a folder, creating it if needed. The system releases it when the process ends in any way.
 
-    Some network folders and Windows have no such lock: nothing is locked there.
+    Some network folders have no such lock: nothing is locked there.
 
     Args:
         folder: The folder.

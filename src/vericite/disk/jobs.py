@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -254,15 +254,34 @@ class Job:
                 f"expected the manifest of {self._what} in {self._shown[1]}; found {_no_manifest(error)}. Choose "
                 "another place, or restore the file."
             ) from None
-        other = sorted(name for name in before | self.settings if before.get(name) != self.settings.get(name))
+        other = dict(_differences(before, self.settings))
         if other:
-            name = other[0]
+            there, now = next(iter(other.values()))
             raise InputError(
                 f"expected {self._shown[0]} to hold {self._what} with the same settings; found another "
-                f"{', '.join(other)}: {before.get(name)!r} there, {self.settings.get(name)!r} now. "
-                "Choose another place."
+                f"{', '.join(other)}: {there} there, {now} now. "
+                "Choose another place; what is there can still be read."
             )
         return manifest
+
+
+def _differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the settings that differ, by name (``answer.llm``), each with both values as messages show them."""
+    for name in sorted(there.keys() | now.keys()):
+        before, after = there.get(name), now.get(name)
+        if _is_mapping(before) and _is_mapping(after):
+            yield from ((f"{name}.{inner}", values) for inner, values in _differences(before, after))
+        elif before != after:
+            yield name, (_shown(before), _shown(after))
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 160 else text[:157] + "..."
 
 
 def _no_manifest(error: Exception) -> str:

@@ -10,12 +10,13 @@ import logging
 import os
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 _T = TypeVar("_T")
 
@@ -74,6 +75,7 @@ class RowStore:
         self._patience = patience
         self._most_waiting = most_waiting
         self._connection: sqlite3.Connection | None = None
+        self._closing: weakref.finalize[[], Self] | None = None
         self._given_up = False
         self._lock = Lock()
         self._waiting: dict[Key, Row] = {}
@@ -169,7 +171,10 @@ class RowStore:
         if self._given_up:
             return None
         try:
-            self._connection = self._connection or _opened(self.file, self.form, self._patience)
+            if self._connection is None:
+                self._connection = _opened(self.file, self.form, self._patience)
+                # A store that no one closed leaves no file open.
+                self._closing = weakref.finalize(self, self._connection.close)
             return use(self._connection)
         except (sqlite3.Error, OSError, _ForeignFile) as error:
             if _is_busy(error):
@@ -190,8 +195,8 @@ class RowStore:
         self._disconnect()
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        if self._connection is not None and self._closing is not None:
+            self._closing()
             self._connection = None
 
 

@@ -289,11 +289,17 @@ FEWEST_SYSTEMS = 5
 
 @dataclass(frozen=True, repr=False)
 class RankAgreement(Named):
-    """A rank correlation of two measures over the same systems."""
+    """A rank correlation of two measures over the same systems.
+
+    With a cutoff, as in ``Kendall@10``, only the systems with the highest scores by the first measure (the reference)
+    are ranked; of those that are tied at the cutoff, the first by name are taken.
+    """
 
     family: ClassVar[Family] = "agreement"
     title: ClassVar[str]
     """Name of the coefficient in a sentence."""
+
+    cutoff: int | None = None
 
     @abstractmethod
     def correlation(self, one: Floats, other: Floats) -> Statistic:
@@ -307,13 +313,16 @@ class RankAgreement(Named):
         systems = sorted(first.keys() | second.keys())
         both = [(first.get(system), second.get(system)) for system in systems]
         kept = [(a, b) for a, b in both if a is not None and b is not None and not isnan(a) and not isnan(b)]
+        missing = len(both) - len(kept)
+        kept = sorted(kept, key=lambda scores: -scores[0])[: self.cutoff] if self.cutoff else kept
         one, other = np.array(kept, dtype=np.float64).reshape(-1, 2).T
         # With the identity as parts, the sums of a draw are the number of times that each system was drawn.
         drawn = np.eye(len(kept), dtype=np.float64)[:, None]
         estimate = (bootstrap or Bootstrap()).pooled(drawn, self.correlation(one, other))[0]
         if len(kept) < FEWEST_SYSTEMS:
             estimate = replace(estimate, low=None, high=None)
-        return Agreement(self.title, estimate, len(kept), len(both) - len(kept), "system", worded=False)
+        title = f"{self.title} of the top {self.cutoff}" if self.cutoff else self.title
+        return Agreement(title, estimate, len(kept), missing, "system", worded=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -360,6 +369,36 @@ class Kendall(RankAgreement):
         def tau(times: Floats) -> Floats:
             untied = [pairs(times, np.abs(way)) for way in ways]
             return pairs(times, ways[0] * ways[1]) / np.sqrt(untied[0] * untied[1])
+
+        return tau
+
+
+@dataclass(frozen=True, repr=False)
+class TauAP(RankAgreement):
+    """AP rank correlation of two measures over the same systems: the best weigh most; undefined if all are tied.
+
+    Yilmaz, Aslam and Robertson (SIGIR 2008), in the form for ties of Urbano and Marrero (2017), tau-AP-b, as TREC's
+    autojudge-evaluate computes it: for each system that is not first, the share of those above it by one measure that
+    the other measure also ranks above it; a tie by the other one does not count. The mean is scaled to -1 to 1, and it
+    is the mean of both directions. Where all systems tie, autojudge-evaluate gives 0.
+    """
+
+    name = "TauAP"
+    title = "tau-AP-b"
+
+    def correlation(self, one: Floats, other: Floats) -> Statistic:
+        """Return tau-AP-b; a system drawn twice is tied with itself."""
+        higher = [(scores[:, None] > scores[None, :]).astype(np.float64) for scores in (one, other)]
+        alike = higher[0] * higher[1]
+
+        def tau(times: Floats) -> Floats:
+            sides: list[Floats] = []
+            for above in higher:
+                number = times @ above
+                below_the_first = times * (number > 0)
+                shares = (times @ alike) / np.where(number > 0, number, 1)
+                sides.append(2 * (below_the_first * shares).sum(axis=-1) / below_the_first.sum(axis=-1) - 1)
+            return (sides[0] + sides[1]) / 2
 
         return tau
 

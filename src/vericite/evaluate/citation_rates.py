@@ -30,6 +30,7 @@ class CitationRates:
     answers: int = 0
     _tallies: dict[str, RateTally] = field(default_factory=lambda: {name: RateTally() for name in SHARES})
     _alce: dict[str, list[tuple[float, ...] | None]] = field(default_factory=lambda: {name: [] for name in ALCE})
+    """Parts of the answers up to the last one that has them: most protocols have none, for any number of answers."""
 
     def add(self, checked: CheckedAnswer) -> None:
         """Add the counts of an answer."""
@@ -38,19 +39,22 @@ class CitationRates:
         for name, share in SHARES.items():
             self._tallies[name].add(*share.counts(checked.summary))
         for name, measure in _ALCE_MEASURES.items():
-            self._alce[name].append(measure.parts(Item(checked.id, checked=checked)))
+            if (parts := measure.parts(Item(checked.id, checked=checked))) is not None:
+                self._alce[name] += [None] * (self.answers - 1 - len(self._alce[name]))
+                self._alce[name].append(parts)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The rates that are defined for the added answers."""
         shares = tuple(name for name, share in SHARES.items() if share.given(self.summary))
-        return (*shares, *(name for name, parts in self._alce.items() if any(part is not None for part in parts)))
+        return (*shares, *(name for name, parts in self._alce.items() if parts))
 
     def __getitem__(self, name: str) -> Rate:
         """Return the rate with this name, from ``SHARES`` or ``ALCE``; a mean over answers has no ``count``."""
         if name in SHARES:
             return self._tallies[name].rate
-        found = _ALCE_MEASURES[name].estimate(self._alce[name], Bootstrap())
+        parts = self._alce[name] + [None] * (self.answers - len(self._alce[name]))
+        found = _ALCE_MEASURES[name].estimate(parts, Bootstrap())
         return Rate(None, found.n, found.value, found.low, found.high)
 
     @staticmethod

@@ -71,10 +71,16 @@ class Gate:
         """The command-line option that sets this gate."""
         return f"--fail-{'under' if self.is_minimum else 'over'} {self.name}={self.limit:g}"
 
-    def result(self, counts: Summary) -> GateResult:
-        """Evaluate the gate on these counts."""
+    def result(self, counts: Summary, before: Summary | None = None) -> GateResult:
+        """Evaluate the gate on these counts.
+
+        Args:
+            counts: The counts of this run.
+            before: Those of a baseline. The gate then fails only if the share is also worse than in the baseline.
+        """
         share = GATE_SHARES[self.name]
-        return GateResult(self, share.count(counts), share.of(counts), share.unknown(counts))
+        earlier = None if before is None else (share.count(before), share.of(before))
+        return GateResult(self, share.count(counts), share.of(counts), share.unknown(counts), earlier)
 
 
 @dataclass(frozen=True)
@@ -85,12 +91,14 @@ class GateResult:
         count: The numerator.
         of: The denominator.
         unknown: Cases that could not be judged. They would add to ``of`` and perhaps to ``count``.
+        before: Numerator and denominator in the baseline; None without one.
     """
 
     gate: Gate
     count: int
     of: int
     unknown: int
+    before: tuple[int, int] | None = None
 
     @property
     def share(self) -> float | None:
@@ -101,8 +109,22 @@ class GateResult:
     def outcome(self) -> Outcome:
         """The outcome; ``undecided`` if it depends on the cases that could not be judged.
 
-        With nothing to count, a minimum fails and a maximum passes.
+        With nothing to count, a minimum fails and a maximum passes. With a baseline, a share beyond the limit passes if
+        it is not worse than in the baseline.
         """
+        outcome = self._outcome
+        return "passed" if outcome == "failed" and self.is_known else outcome
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the share is beyond the limit, and was as bad in the baseline."""
+        if self._outcome != "failed" or self.before is None or self.share is None or not self.before[1]:
+            return False
+        earlier = self.before[0] / self.before[1]
+        return self.share >= earlier if self.gate.is_minimum else self.share <= earlier
+
+    @property
+    def _outcome(self) -> Outcome:
         total = self.of + self.unknown
         if not total:
             return "failed" if self.gate.is_minimum else "passed"
@@ -118,7 +140,11 @@ class GateResult:
         share = "" if self.share is None else f" ({self.share:.3f})"
         unknown = f"; {self.unknown} more could not be judged" if self.unknown else ""
         found = f"{self.gate.name} {self.count} of {self.of} {denominator}{share}{unknown}"
-        return f"gate {self.outcome}: {found}; {self.gate.option}"
+        earlier = ""
+        if self.before is not None and self.before[1]:
+            count, of = self.before
+            earlier = f"; {'no worse than ' if self.is_known else ''}baseline {count} of {of} ({count / of:.3f})"
+        return f"gate {self.outcome}: {found}{earlier}; {self.gate.option}"
 
     @property
     def record(self) -> dict[str, object]:
@@ -131,6 +157,7 @@ class GateResult:
             "unknown": self.unknown,
             "value": self.share,
             "outcome": self.outcome,
+            **({} if self.before is None else {"before": {"count": self.before[0], "of": self.before[1]}}),
         }
 
 

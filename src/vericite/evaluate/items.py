@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import Discriminator, Field, RootModel, Tag
 
 from vericite.errors import InputError
 from vericite.evaluate.resampling import Floats
-from vericite.records import Answer, Change, CheckedAnswer, FloatMap, Gold, Labels, Question, Record
+from vericite.pipeline.manuscript import ManuscriptCheck
+from vericite.records import Answer, AnswerEvidence, Change, CheckedAnswer, FloatMap, Gold, Labels, Question, Record
 from vericite.records.base import FrozenDict
+from vericite.text.designs import Design, study_design
 
 
 class ModelScores(Record):
@@ -93,6 +96,8 @@ class Item:
         reasoned: The verdicts on the answer's rationale, if it has a separate one.
         changes: The changes that repair made to the answer.
         oracle: Whether it was given its gold documents only, without a search.
+        articles: Articles of a corpus for and against each sentence of the answer.
+        manuscript: What was found about the manuscript whose sentences the answer has.
     """
 
     id: str
@@ -110,6 +115,13 @@ class Item:
     changes: tuple[Change, ...] = ()
     retrieval_scores: Mapping[str, float] = field(default_factory=dict[str, float])
     oracle: bool = False
+    articles: AnswerEvidence | None = None
+    manuscript: ManuscriptCheck | None = None
+
+    @cached_property
+    def designs(self) -> dict[str, Design | None]:
+        """The study design of each document of the answer; None if it names none."""
+        return {document.id: study_design(document) for document in (self.answer.documents if self.answer else ())}
 
     @property
     def shown(self) -> tuple[str, ...] | None:

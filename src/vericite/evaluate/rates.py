@@ -34,6 +34,12 @@ SHARES: dict[str, Share] = {
         "cases, quotations included",
         lambda counts: counts.quoted > 0,
     ),
+    "misattributed": Share(
+        lambda counts: counts.misattributed,
+        lambda counts: counts.judged,
+        "judged cases",
+        lambda counts: counts.misattributed > 0,
+    ),
     "dangling": Share(lambda counts: counts.dangling, lambda counts: counts.citations, "citations"),
     "uncited": Share(lambda counts: counts.uncited, lambda counts: counts.claims, "claims"),
     "statements that hold": Share(

@@ -15,10 +15,12 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import StoredScore
 from vericite.evaluate.measures.measure import Measure, Need, Parts
 from vericite.evaluate.measures.registry import available_inputs, reads
+from vericite.evaluate.measures.verdicts import JudgedRate, counted, designs_of
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import PERMUTATIONS, Comparison, Scored, compare, corrected
 from vericite.records import Answer, Claim, Labels, Span
 from vericite.text.citations import CITATIONS
+from vericite.text.designs import DESIGNS
 from vericite.text.sentences import SPLITTER
 from vericite.version import __version__
 
@@ -135,7 +137,8 @@ def score_systems(
         systems: The systems with their items.
         measures: The measures.
         bootstrap: Settings of the intervals.
-        by: A group of the gold, such as ``type``. The overall score is followed by the score of each group.
+        by: A group of the gold, such as ``type``, or ``design``, the study design of cited documents. The overall score
+            is followed by the score of each group.
         missing: How measures against gold treat questions without output.
 
     Raises:
@@ -160,10 +163,30 @@ def _figures(
     signature = _signature(measure, system.items, drawn)
     signature += "|missing=0" if missing == "zero" and counts_zero(measure) else ""
     yield Figure(system.name, measure, measure.estimate(parts, drawn), signature)
+    if by == "design":
+        yield from (
+            Figure(system.name, measure, own.estimate(own.of(system.items), drawn), signature, str(own.design))
+            for own in _of_designs(measure, system.items)
+        )
+        return
     groups = [item.group(by) for item in system.items] if by else []
     for group in sorted(set(groups)):
         chosen = [part for part, own_group in zip(parts, groups, strict=True) if own_group == group]
         yield Figure(system.name, measure, measure.estimate(chosen, drawn), signature, group)
+
+
+def _of_designs(measure: Measure, items: Sequence[Item]) -> Iterator[JudgedRate]:
+    """Yield the measure for each design of the documents that the answers cite."""
+    if not isinstance(measure, JudgedRate) or measure.design is not None:
+        return
+    cited = {
+        design
+        for item in items
+        if item.judged is not None and item.answer is not None
+        for verdict in counted(item.judged)
+        for design in designs_of(item, verdict)
+    }
+    yield from (replace(measure, design=design) for design in (*DESIGNS, "none") if design in cited)
 
 
 def compare_systems(
@@ -300,6 +323,8 @@ _REMEDIES: dict[Need, str] = {
     "or give `score` --with features=FILE",
     "evidence": "retrieved documents: name a TREC run, put outputs.jsonl into the system's folder, or give `score` "
     "--with outputs=FILE",
+    "articles": "articles for and against its sentences: run `vericite evidence ANSWERS --json > evidence.jsonl`, then "
+    "put that file into the system's folder, or give `score` --with evidence=FILE",
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Statistic, ratio
+from vericite.records.notebook import as_html
 
 ALPHA = 0.05
 """A difference is significant if p is below this."""
@@ -163,6 +164,8 @@ class Comparison:
         }
         details = [f"{count} {'that ' if why.startswith('only') else ''}{why}" for why, count in left.items() if count]
         return f"{counted}; left out: {', '.join(details)}" if details else counted
+
+    _repr_html_ = as_html
 
 
 def shown_p(p: float) -> str:

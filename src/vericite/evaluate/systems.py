@@ -21,10 +21,12 @@ from vericite.formats import AUTO, answers_in
 from vericite.formats.files import first_fields
 from vericite.formats.registry import AnswerToCheck, with_texts
 from vericite.formats.tracks import banks_in, is_bank
+from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.records import (
     STANDARD_INPUT,
     STDIN,
     Answer,
+    AnswerEvidence,
     CheckedAnswer,
     Document,
     FloatMap,
@@ -40,7 +42,7 @@ from vericite.text.citations import CITATIONS
 from vericite.text.references import Library
 from vericite.text.sentences import SPLITTER
 
-SIDE_FILES = ("verdicts", "labels", "scores", "outputs", "features")
+SIDE_FILES = ("verdicts", "labels", "scores", "outputs", "features", "evidence")
 """Files that can accompany a system's answers, in its folder or as options of the command."""
 COMPUTED = ("scores-bertscore", "scores-claim-entailment", "scores-aligned-citations")
 """Files of scores that ``vericite compute`` writes into the folder, one per measure."""
@@ -199,6 +201,8 @@ class SystemFiles:
     scored_by: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     outputs: dict[str, SystemOutput] = field(default_factory=dict[str, SystemOutput])
     features: dict[str, Features] = field(default_factory=dict[str, Features])
+    evidence: dict[str, AnswerEvidence] = field(default_factory=dict[str, AnswerEvidence])
+    manuscripts: dict[str, ManuscriptCheck] = field(default_factory=dict[str, ManuscriptCheck])
     problems: Problems = field(default_factory=Problems)
     paths: list[Path] = field(default_factory=list[Path])
     where: dict[str, dict[str, _FileLine]] = field(default_factory=dict[str, dict[str, _FileLine]])
@@ -208,7 +212,9 @@ class SystemFiles:
     def ids(self) -> frozenset[str]:
         """The questions that the system was asked; without outputs, the questions with labels, scores or features."""
         asked = {id for kind in (self.answers, self.runs, self.verdicts, self.outputs) for id in kind}
-        return frozenset(asked or {id for kind in (self.labels, self.scores, self.features) for id in kind})
+        return frozenset(
+            asked or {id for kind in (self.labels, self.scores, self.features, self.evidence) for id in kind}
+        )
 
     @property
     def answers_anything(self) -> bool:
@@ -258,7 +264,7 @@ class SystemFiles:
 
     def _of_system(self, name: str) -> SystemFiles:
         end = f"-{name}"
-        kinds = ("answers", "runs", "verdicts", "labels", "scores", "scored_by", "outputs", "features")
+        kinds = ("answers", "runs", "verdicts", "labels", "scores", "scored_by", "outputs", "features", "evidence")
         own = {
             kind: {id.removesuffix(end): value for id, value in getattr(self, kind).items() if id.endswith(end)}
             for kind in kinds
@@ -286,6 +292,8 @@ class SystemFiles:
             output.failed or (absent if silent else None),
             self.scored_by.get(id, {}),
             retrieval_scores=output.retrieval_scores,
+            articles=self.evidence.get(id),
+            manuscript=self.manuscripts.get(id),
         )
         return _with_run(found, self.runs[id]) if id in self.runs else found
 
@@ -404,8 +412,8 @@ def read_system(
 
     Args:
         location: A file of answers in any format, of runs or of verdicts; a TREC run; a folder with ``answers.jsonl``
-            and optionally ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl`` and
-            ``features.npz``; or a folder of runs, as written by ``ask --save``.
+            and optionally ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl``,
+            ``evidence.jsonl`` and ``features.npz``; or a folder of runs, as written by ``ask --save``.
         side_files: Files in other places, by kind.
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Lines that cannot be used are added here, even if an error is raised later.
@@ -488,6 +496,8 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
     fields = first_fields(path) if given.format == AUTO else frozenset[str]()
     if {"verdicts", "summary"} <= fields:
         _read_verdicts(path, given, documents)
+    elif {"manuscript", "references", "checked"} <= fields:
+        _read_manuscripts(path, given)
     elif {"checked", "evidence"} <= fields:
         given.runs |= _keep(number_jsonl(Run, path), path, lambda run: run.question.id, given.problems)
     elif fields & {"retrieved", "exact"} and "answer" not in fields:
@@ -500,6 +510,14 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         read = enumerate(answers_in(path, given.format, documents), start=1)
         numbered = (item if isinstance(item, RecordError) else (number, item) for number, item in read)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
+
+
+def _read_manuscripts(path: Path, given: SystemFiles) -> None:
+    """Read checked manuscripts, as ``check --out x.json`` writes them."""
+    found = _keep(number_jsonl(ManuscriptCheck, path), path, lambda check: check.answer.id, given.problems)
+    given.manuscripts |= found
+    given.answers |= {id: check.answer for id, check in found.items()}
+    given.verdicts |= {id: check.checked for id, check in found.items()}
 
 
 def _read_verdicts(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
@@ -520,6 +538,11 @@ def _read_scores(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
         new = {name: value for name, value in line.scores.items() if name not in known}
         known.update(new)
         by.update(dict.fromkeys(new, line.made_by) if line.made_by else {})
+
+
+def _read_evidence(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
+    where = given.where.setdefault("evidence", {})
+    given.evidence |= _keep(number_jsonl(AnswerEvidence, path), path, lambda line: line.id, given.problems, where)
 
 
 def _read_outputs(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
@@ -567,6 +590,7 @@ _READERS: dict[str, Callable[[Path, SystemFiles, Iterable[Document]], None]] = {
     "scores": _read_scores,
     "outputs": _read_outputs,
     "features": _read_features,
+    "evidence": _read_evidence,
     **dict.fromkeys(COMPUTED, _read_scores),
 }
 

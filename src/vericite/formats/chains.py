@@ -125,7 +125,7 @@ def unwrapped(raw: RawRecord) -> RawRecord:
 
 
 def _read(raw: RawRecord, library: Library) -> Answer:
-    # A sentence without markers was written from all contexts, so it is checked against all of them.
+    # An answer without markers was written from all contexts, so each sentence is checked against all of them.
     return _answer(raw, library, uncited_cite_all=True)
 
 

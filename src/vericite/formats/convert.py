@@ -19,8 +19,9 @@ from typing import Any, cast
 from vericite.errors import Problems, RecordError, UnknownNameError
 from vericite.formats.files import raw_records
 from vericite.formats.registry import AnswerToCheck
-from vericite.records import Answer, CheckedAnswer, Claim, Verdict
+from vericite.records import Answer, AnswerEvidence, Article, CheckedAnswer, Claim, Verdict
 from vericite.text.references import render_markers
+from vericite.text.strength import Strength
 
 
 def to_vericite(answer: Answer) -> str:
@@ -68,6 +69,26 @@ def to_biogen(answer: Answer, run: str, topic: str | None = None) -> dict[str, A
     return {"metadata": metadata, "references": references, "responses": responses}
 
 
+def to_biogen_evidence(found: AnswerEvidence, run: str) -> dict[str, Any]:
+    """Convert the articles for and against an answer to a line of a run of BioGen's task A.
+
+    Articles without a PubMed id are left out.
+    """
+
+    def pmids(articles: Sequence[Article]) -> list[str]:
+        return list(dict.fromkeys(article.pmid for article in articles if article.pmid))[:PMIDS]
+
+    sentences = [
+        {
+            "text": sentence.text,
+            "supported_citations": pmids(sentence.supporting),
+            "contradicted_citations": pmids(sentence.contradicting),
+        }
+        for sentence in found.sentences
+    ]
+    return {"metadata": {"run_name": run, "qa_id": found.id, "question": found.question or ""}, "answer": sentences}
+
+
 def _cited(claim: Claim, names: dict[str, str]) -> list[str]:
     return list(dict.fromkeys(names[citation.document] for citation in claim.citations if citation.document))
 
@@ -106,13 +127,17 @@ VERDICT_COLUMNS = (
     "abstained",
     "reasons",
     "protocol",
+    "degree",
+    "words",
+    "because",
+    "supported_by",
 )
 """The columns of a table of verdicts."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-SOURCE_COLUMNS = ("title", "evidence", "retracted")
+SOURCE_COLUMNS = ("title", "evidence", "retracted", "design", "n", "year", "depth")
 """Additional columns about the source, for rows with an answer."""
 
 
@@ -170,14 +195,23 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[list[str]]:
 
 
 def source_rows(checked: CheckedAnswer, answer: Answer | None) -> Iterator[list[str]]:
-    """Yield the rows of ``verdict_rows`` with the source's title, the evidence, and whether it is retracted."""
+    """Yield the rows of ``verdict_rows`` with the source's title, the evidence, and its strength."""
     documents = {} if answer is None else {document.id: document for document in answer.documents}
     for row, verdict in _cited_rows(checked):
         document = documents.get(row[3])
         spans = [span for span in verdict.evidence if span.document == row[3]] if verdict else []
         words = [span.text or (document.text[span.start : span.end] if document else "") for span in spans]
         retracted = row[3] in verdict.retracted if verdict else bool(document and document.retracted)
-        yield [*row, document.title if document else "", " ... ".join(words), "yes" if retracted else ""]
+        strength = Strength.of(document) if document else Strength()
+        facts = (strength.design, strength.n, strength.year, strength.depth)
+        doubt = "yes" if retracted else strength.retraction or ""
+        yield [
+            *row,
+            document.title if document else "",
+            " ... ".join(words),
+            doubt,
+            *("" if fact is None else str(fact) for fact in facts),
+        ]
 
 
 def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | None]]:
@@ -189,9 +223,9 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
     for failure in checked.failures:
         for id in failure.documents:
             start = [checked.id, str(sentences[failure.start]), failure.claim, id, "failed"]
-            yield [*start, "", "", "", "", failure.reason, ""], None
+            yield [*start, "", "", "", "", failure.reason, *[""] * 5], None
     for claim in checked.uncited:
-        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", "", "", "", "", "", ""], None
+        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", *[""] * 10], None
 
 
 def _row(checked: CheckedAnswer, sentence: int, verdict: Verdict, document: str) -> list[str]:
@@ -202,7 +236,10 @@ def _row(checked: CheckedAnswer, sentence: int, verdict: Verdict, document: str)
     reasons = "; ".join(verdict.reasons)
     abstained = "yes" if verdict.abstained else ""
     first = [checked.id, str(sentence), verdict.claim, document, label, verdict.native]
-    return [*first, *shown, abstained, reasons, verdict.protocol]
+    others = " ".join(source.document for source in verdict.supported_by)
+    words = "; ".join(f"{words.kind}: {words.text}" for words in verdict.words)
+    explained = ["" if is_quoted else verdict.degree or "", words, verdict.because, others]
+    return [*first, *shown, abstained, reasons, verdict.protocol, *explained]
 
 
 def to_table(rows: Iterable[Iterable[str]]) -> str:

@@ -14,7 +14,7 @@ from pydantic_core import from_json, to_json
 
 from vericite.errors import InputError, Problems, RecordError
 from vericite.formats.form import Fields, RawRecord, dict_of, fields_of
-from vericite.formats.tables import TABLES, Columns, table_records
+from vericite.formats.tables import TABLES, Columns, table_records, with_usual_names
 from vericite.records import LONGEST_LINE, STANDARD_INPUT, STDIN, number_lines, open_bytes, storable
 from vericite.records.base import several_values
 
@@ -58,7 +58,11 @@ def file_records(
     if kind:
         return table_records(path, kind, columns)
     records = raw_records(path, is_record)
-    return (_renamed(raw, columns) for raw in records) if columns else records
+    return (_renamed(raw, columns) for raw in records) if columns else map(_usual, records)
+
+
+def _usual(raw: RawRecord | RecordError) -> RawRecord | RecordError:
+    return raw if isinstance(raw, RecordError) else with_usual_names(raw)
 
 
 def _renamed(raw: RawRecord | RecordError, columns: Columns) -> RawRecord | RecordError:

@@ -127,7 +127,7 @@ class Format:
         matches: Whether a record's fields are those of this format.
         needs_documents: Whether records cite documents without including them.
         parts: Splits a record with several answers; None if each record is one answer.
-        infers_citations: Whether a sentence without a marker is assumed to cite every context.
+        infers_citations: Whether each sentence of an answer without markers is assumed to cite every context.
     """
 
     summary: str
@@ -158,7 +158,7 @@ PerhapsName = Annotated[Name | None, BeforeValidator(lambda name: None if name =
 
 
 MOST_CITATIONS = 100_000
-"""Maximum citations of an answer in which each sentence without a marker cites every context."""
+"""Maximum citations of an answer without markers, in which each sentence cites every context."""
 
 
 def answer_of(
@@ -176,23 +176,26 @@ def answer_of(
         text: Text of the answer.
         sources: Documents that it can cite.
         question: Its question.
-        uncited_cite_all: Assume that a sentence without any marker cites every document.
+        uncited_cite_all: Assume that each sentence cites every document, if no sentence of the answer has a marker.
     """
     expect_text(text)
     mentions = mentions_in(storable(text), sources)
     answer = parse_answer(id, text, sources.documents, question, mentions=mentions)
-    if not uncited_cite_all:
+    if not uncited_cite_all or not sources.count or any(claim.citations for claim in answer.claims):
         return answer
-    count = sum(not claim.citations for claim in answer.claims) * sources.count
+    count = len(answer.claims) * sources.count
     if count > MOST_CITATIONS:
         problem = f"expected at most {MOST_CITATIONS:,} citations in an answer; found {count:,}"
-        raise InputError(f"{problem}, because each sentence without a marker cites every context. Give fewer contexts")
-    return answer.model_copy(update={"claims": tuple(_citing(claim, sources.every()) for claim in answer.claims)})
+        raise InputError(
+            f"{problem}, because in an answer without markers each sentence cites every context. Give fewer contexts"
+        )
+    claims = tuple(_citing(claim, sources.every()) for claim in answer.claims)
+    contexts = "the context" if sources.count == 1 else f"all {sources.count} contexts"
+    assumed = (f"No sentence has a marker, so each was taken to cite {contexts}.",) if claims else ()
+    return answer.model_copy(update={"claims": claims, "assumed": assumed})
 
 
 def _citing(claim: Claim, cited: Sequence[Cited]) -> Claim:
-    if claim.citations:
-        return claim
     citations = (Citation(marker=number, span=claim.span, document=document) for number, document in cited)
     return claim.model_copy(update={"citations": tuple(citations)})
 

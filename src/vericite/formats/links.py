@@ -24,16 +24,16 @@ from vericite.text.references import Library, body_end, parse_markers, parse_pmi
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
 _LABEL = r"(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,99}\]){0,300})"
 _TITLE = r"""(?:\s{1,3}(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'))?"""
-_INLINE = re.compile(
+INLINE = re.compile(
     rf"\[{_LABEL}\]\(\s{{0,3}}<?(?P<url>(?:https?://|www\.|doi:){_ADDRESS})>?{_TITLE}\s{{0,3}}\)", re.IGNORECASE
 )
 _REFERRED = re.compile(rf"\[{_LABEL}\]\[(?P<name>[^\[\]\n]{{0,99}})\]")
-_NAMED = re.compile(r"\[(?P<name>\^?[^\[\]\n]{1,99})\]")
-_BARE = re.compile(rf"<(?P<framed>https?://{_ADDRESS})>|(?P<bare>https?://{_ADDRESS})", re.IGNORECASE)
-_DEFINITION = re.compile(
+NAMED = re.compile(r"\[(?P<name>\^?[^\[\]\n]{1,99})\]")
+BARE = re.compile(rf"<(?P<framed>https?://{_ADDRESS})>|(?P<bare>https?://{_ADDRESS})", re.IGNORECASE)
+DEFINITION = re.compile(
     r"^ {0,3}\[(?P<name>\^?[^\[\]\n]{1,99})\]:[^\S\n]*(?P<target>[^\n]+(?:\n(?: {2,}|\t)\S[^\n]*)*)", re.MULTILINE
 )
-_ENTRY = re.compile(
+ENTRY = re.compile(
     r"^[^\S\n]{0,3}(?:[-*•][^\S\n]{1,3})?(?:\[\^?(?P<name>\d{1,3})\]:?|(?P<plain>\d{1,3})[.)])[^\S\n]+"
     r"(?P<target>\S[^\n]*(?:\n(?: {2,}|\t)[^\S\n]{0,8}(?![-*•\[\d\s])[^\n]*)*)",
     re.MULTILINE,
@@ -42,12 +42,12 @@ _ENTRY = re.compile(
 _UNSPOKEN = re.compile(
     r"[^\S\n]{0,3}(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)|<!--(?:[^-<]|-(?!->)|<(?!!--)){0,2000}+-->)"
 )
-_DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s()<>\[\]\"]{1,200}")
-_TRAILING = ".,;:!?*_"
-_OWN_NUMBER = re.compile(r"[\W_]*([0-9]{1,3})[\W_]*")
+DOI = re.compile(r"\b10\.[0-9]{4,9}/(?:[^\s()<>\[\]\"]|\([^\s()<>]{0,50}\)){1,200}")
+TRAILING = ".,;:!?*_"
+OWN_NUMBER = re.compile(r"[\W_]*([0-9]{1,3})[\W_]*")
 _PERSON = r"[A-Z][\w'’-]{1,40}"
 # A link text that only names the source: "[1]", "[PMID 123]", "[Smith et al., 2020]", "[source]".
-_NAMING = re.compile(
+NAMING = re.compile(
     r"\W*(?:\^?[0-9]{1,3}|(?i:(?:pmid|doi|pmc)\b.*|(?:https?://|www\.).*|10\.[0-9]{4,9}/.*|sources?|links?|refs?"
     r"|references?|pubmed|study|trial|review|paper|article)"
     rf"|{_PERSON}(?:,? (?:et al\.?|and|&|{_PERSON})){{0,4}},? ?\(?(?:19|20)[0-9]{{2}}[a-z]?|{_PERSON} et al)\W*"
@@ -78,63 +78,64 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     given = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
     sources = CitableDocuments(given, library, taken=taken)
     definitions: dict[str, str] = {}
-    for match in _DEFINITION.finditer(text):
-        definitions.setdefault(_folded(match["name"]), match["target"])
-    prose = _DEFINITION.sub(_blank, text)
+    for match in DEFINITION.finditer(text):
+        definitions.setdefault(folded(match["name"]), match["target"])
+    prose = DEFINITION.sub(blank, text)
     for number, target in _entries(prose, sources):
         definitions.setdefault(number, target)
-    mentions = disjoint(_mentions(prose, definitions, sources))
+    mentions = disjoint(mentions_in(prose, definitions, sources))
     id = record.id or str(raw.number)
     answer = parse_answer(id, prose, sources.documents, record.question, mentions=mentions)
     return answer.model_copy(update={"text": text})
 
 
-def _blank(match: re.Match[str]) -> str:
+def blank(match: re.Match[str]) -> str:
     """Replace a match with spaces, so that later offsets stay the same."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
 def _entries(text: str, sources: CitableDocuments) -> Iterator[tuple[str, str]]:
     """Yield the numbered entries of the reference list at the end that name a known document."""
-    for match in _ENTRY.finditer(text, body_end(text)):
-        if any(sources.knows(name) for name in _names_of(match["target"])):
+    for match in ENTRY.finditer(text, body_end(text)):
+        if any(sources.knows(name) for name in names_of(match["target"])):
             yield match["name"] or match["plain"], match["target"]
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """Return one spelling for the names of a definition."""
     return " ".join(name.split()).casefold()
 
 
-def _mentions(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
+def mentions_in(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
     """Yield non-prose and citations, most certain first: links, names, numbers and ids, bare URLs."""
     for match in _UNSPOKEN.finditer(text):
         yield Mention(Span(start=match.start(), end=match.end()))
-    for match in _INLINE.finditer(text):
-        number = _OWN_NUMBER.fullmatch(match["label"])
+    for match in INLINE.finditer(text):
+        number = OWN_NUMBER.fullmatch(match["label"])
         cited = sources.named(match["url"])
         yield from _link(text, match, (int(number[1]), cited[1]) if number else cited)
     for match in _REFERRED.finditer(text):
-        name = _folded(match["name"] or match["label"])
+        name = folded(match["name"] or match["label"])
         # "[1][2]" means two citations, although in Markdown it is one link.
-        if name in definitions and not match["label"].isdigit():
+        if name in definitions and not match["label"].removeprefix("^").isdigit():
             yield from _link(text, match, _defined(name, definitions, sources))
-    for match in _NAMED.finditer(text):
-        name = _folded(match["name"])
+    for match in NAMED.finditer(text):
+        name = folded(match["name"])
         if name in definitions:
             yield Mention(Span(start=match.start(), end=match.end()), (_defined(name, definitions, sources),))
     for group in parse_markers(text):
         yield Mention(group.span, tuple(_defined(str(number), definitions, sources) for number in group.numbers))
     for group in parse_pmids(text):
         yield Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids))
-    for match in _BARE.finditer(text):
-        url = match["framed"] or match["bare"].rstrip(_TRAILING)
+    for match in BARE.finditer(text):
+        url = match["framed"] or match["bare"].rstrip(TRAILING)
         end = match.end() if match["framed"] else match.start() + len(url)
         yield Mention(Span(start=match.start(), end=end), (sources.named(url),))
 
 
 def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:
     """Yield the mentions of a link: all of it if its text names the source, otherwise only its brackets and URL."""
-    if _NAMING.fullmatch(match["label"]) or not match["label"].strip():
+    if NAMING.fullmatch(match["label"]) or not match["label"].strip():
         yield Mention(Span(start=match.start(), end=match.end()), (cited,))
         return
     yield Mention(Span(start=match.start(), end=match.start() + 1))
@@ -144,7 +145,7 @@ def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:
 def _defined(name: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Cited:
     """Resolve a name: the first known source in its definition; a number without a definition is a position."""
     target = definitions.get(name) or definitions.get(f"^{name}") or ""
-    names = [*_names_of(target)]
+    names = [*names_of(target)]
     known = next((found for found in names if sources.knows(found)), names[0] if names else None)
     number = name.removeprefix("^")
     if number.isdecimal() and len(number) <= 3:
@@ -152,12 +153,12 @@ def _defined(name: str, definitions: Mapping[str, str], sources: CitableDocument
     return sources.named(known or name)
 
 
-def _names_of(target: str) -> Iterator[str]:
+def names_of(target: str) -> Iterator[str]:
     """Yield the sources that a definition names."""
-    for match in _BARE.finditer(target):
-        yield (match["framed"] or match["bare"]).rstrip(_TRAILING)
+    for match in BARE.finditer(target):
+        yield (match["framed"] or match["bare"]).rstrip(TRAILING)
     yield from (f"pmid:{pmid}" for group in parse_pmids(target) for pmid in group.pmids)
-    yield from (match[0].rstrip(_TRAILING) for match in _DOI.finditer(target))
+    yield from (match[0].rstrip(TRAILING) for match in DOI.finditer(target))
 
 
 def _is_markdown(fields: Fields) -> bool:

@@ -21,7 +21,6 @@ from vericite.formats.files import (
     file_records,
     is_text,
     markdown_record,
-    raw_records,
     suffix_of,
 )
 from vericite.formats.form import Fields, Foreign, Format, Given, Name, PerhapsName, RawRecord, answer_of, passages
@@ -129,6 +128,11 @@ def _sets_with_answers() -> tuple[str, ...]:
     return tuple(name for name, known in SETS.usable() if "answers" in known.gives)
 
 
+def format_names() -> list[str]:
+    """Return the names that ``answers_in`` accepts as a format."""
+    return [AUTO, *FORMATS, *_sets_with_answers()]
+
+
 _LOOKED_AT = 20  # records that auto reads before it chooses a format
 
 
@@ -137,6 +141,7 @@ def answers_in(
     format: str = AUTO,
     documents: Iterable[Document] | Library = (),
     on_format: Callable[[str], None] | None = None,
+    on_line: Callable[[int], None] | None = None,
 ) -> Iterator[Answer | RecordError]:
     """Yield the answers of a file, and an error for each record that is not a valid answer.
 
@@ -147,20 +152,21 @@ def answers_in(
             records. ``answer=reply,contexts=sources`` says which columns of a table, or fields of records, hold what.
         documents: Additional documents, which answers cite by PMID, DOI or URL.
         on_format: Called with the name of the format that ``auto`` detected.
+        on_line: Called before each answer with the line on which its record begins; 0 for a data set.
 
     Raises:
         InputError: The file cannot be read, no format matches, or the format needs documents and there are none.
     """
     library = documents if isinstance(documents, Library) else Library(tuple(documents))
     if is_named(str(path)):
-        return _answers_of(source_named(str(path)), library)
+        return _answers_of(source_named(str(path)), library, on_line)
     if names_columns(format):
-        return expecting_records(_answers(path, AUTO, library, on_format, Columns.of(format)), path)
+        return expecting_records(_answers(path, AUTO, library, Columns.of(format), on_format, on_line), path)
     if format != AUTO and format not in FORMATS and format in _sets_with_answers():
-        return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
+        return _answers_of(DatasetSource(SETS[format], "", (path,)), library, on_line)
     if format != AUTO and format not in FORMATS:
-        raise UnknownNameError("format", format, [AUTO, *FORMATS, *_sets_with_answers()])
-    return expecting_records(_answers(path, format, library, on_format, None), path)
+        raise UnknownNameError("format", format, format_names())
+    return expecting_records(_answers(path, format, library, None, on_format, on_line), path)
 
 
 def names_columns(format: str) -> bool:
@@ -168,7 +174,9 @@ def names_columns(format: str) -> bool:
     return "=" in format
 
 
-def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
+def _answers_of(
+    source: DatasetSource, library: Library, on_line: Callable[[int], None] | None
+) -> Iterator[Answer | RecordError]:
     """Yield the answers of a data set, with the texts of documents that the library has."""
     for entry in source.set.entries(source.paths, source.part):
         if isinstance(entry, RecordError):
@@ -180,6 +188,8 @@ def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | Re
                     f"expected the documents that the answers cite, since {source.set.title} only names them; "
                     "found none. Give them with --documents FILE"
                 )
+            if on_line is not None:
+                on_line(0)
             yield with_texts(answer, library)
 
 
@@ -195,7 +205,12 @@ def _with_text(document: Document, library: Library) -> Document:
 
 
 def _answers(
-    path: Path, format: str, library: Library, on_format: Callable[[str], None] | None, columns: Columns | None
+    path: Path,
+    format: str,
+    library: Library,
+    columns: Columns | None,
+    on_format: Callable[[str], None] | None,
+    on_line: Callable[[int], None] | None,
 ) -> Iterator[Answer | RecordError]:
     if is_text(path, format == "markdown") and (format in (AUTO, "markdown") or suffix_of(path) in MARKDOWN_FILES):
         name, records = "markdown", markdown_record(path)
@@ -222,7 +237,17 @@ def _answers(
         if isinstance(raw, RecordError):
             yield raw
         else:
-            yield from (_read(part, name, library) for part in _parts(raw, chosen))
+            yield from _answers_of_record(raw, name, library, on_line)
+
+
+def _answers_of_record(
+    raw: RawRecord, name: str, library: Library, on_line: Callable[[int], None] | None
+) -> Iterator[Answer | RecordError]:
+    for part in _parts(raw, FORMATS[name]):
+        found = _read(part, name, library)
+        if on_line is not None and isinstance(found, Answer):
+            on_line(raw.line)
+        yield found
 
 
 def _parts(raw: RawRecord, format: Format) -> Iterable[RawRecord]:
@@ -367,7 +392,7 @@ def _question_lines(path: Path) -> Iterator[_Numbered | RecordError]:
             elif text := _BULLET.sub("", line[1].strip()):
                 yield line[0], _asked(str(line[0]), text)
     else:
-        for raw in raw_records(path, lambda fields: "id" in fields or "question" in fields):
+        for raw in file_records(path, lambda fields: "id" in fields or "question" in fields):
             yield from [raw] if isinstance(raw, RecordError) else _questions_of(raw)
 
 

@@ -58,7 +58,11 @@ def _session_in(fields: Fields) -> Fields:
 
 
 def _matches(fields: Fields) -> bool:
-    contexts = dicts_in(_session_in(fields).get("contexts"))
+    session = _session_in(fields)
+    contexts = dicts_in(session.get("contexts"))
+    # A session that found nothing has no contexts, but fields that only paper-qa has.
+    if not contexts and {"raw_answer", "formatted_answer", "contexts"} <= session.keys():
+        return True
     return any(isinstance(context.get("text"), dict) and "name" in dict_of(context["text"]) for context in contexts)
 
 

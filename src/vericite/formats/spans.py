@@ -1,8 +1,8 @@
 """Citations of providers: objects that point to characters of the answer and of the sources.
 
-Two shapes are read. Anthropic's Messages API returns ``content`` blocks of text, each with its citations. Cohere's Chat
-API returns a text and ``citations`` with ``start`` and ``end``, and names of documents (version 1) or ``sources``
-(version 2, with text and citations in ``message``).
+Two shapes are read. Anthropic's Messages API returns ``content`` blocks of text, each with its citations; inspect_ai
+has such blocks for all providers. Cohere's Chat API returns a text and ``citations`` with ``start`` and ``end``, and
+names of documents (version 1) or ``sources`` (version 2, with text and citations in ``message``).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from vericite.formats.form import (
     PerhapsName,
     RawRecord,
     answer_of,
+    dicts_in,
     passages,
     sources_of,
     trimmed,
@@ -114,7 +115,7 @@ class _Place:
 
 def read_message(raw: RawRecord, library: Library) -> Answer:
     """Read a message with citations on spans of its text as an answer."""
-    response = unwrapped(raw).read(_Response)
+    response = _of_inspect(unwrapped(raw)).read(_Response)
     message = response.message or response
     if message.content is None and message.text is None:
         raise raw.refused("content", "expected blocks of text here or a text under text; found neither")
@@ -137,6 +138,30 @@ def read_message(raw: RawRecord, library: Library) -> Answer:
     answer = parse_answer(id, text, sources.documents, question, mentions=mentions)
     claims = _with_citations(answer, [target for target in targets if target not in links])
     return answer.model_copy(update={"claims": claims, "documents": tuple(sources.documents)})
+
+
+def _of_inspect(raw: RawRecord) -> RawRecord:
+    """Convert inspect_ai's citations: a title names the source, and the cited text may be offsets in the answer."""
+    fields = raw.fields if '"internal"' in raw.json else None
+    if fields is None:
+        return raw
+    blocks = [
+        {**block, "citations": [_converted(cited) for cited in dicts_in(block.get("citations"))]}
+        for block in dicts_in(fields.get("content"))
+    ]
+    return raw.with_fields({**fields, "content": blocks}) if blocks else raw
+
+
+def _converted(cited: Fields) -> Fields:
+    if "internal" not in cited:
+        return cited
+    given = dict(cited)
+    if isinstance(quoted := given.get("cited_text"), list):
+        given["cited_text"], given["start"], given["end"] = None, *cast("list[Any]", quoted)[:2]
+    if not given.get("document_ids"):
+        source = {"id": given.get("url") or given.get("title"), "title": given.get("title")}
+        given["sources"] = [{**source, "text": given.get("cited_text")}]
+    return given
 
 
 def _joined(links: Sequence[tuple[Span, tuple[Cited, ...]]]) -> Iterator[tuple[Span, tuple[Cited, ...]]]:
@@ -309,6 +334,27 @@ def _with_citations(answer: Answer, places: Sequence[tuple[Span, tuple[Cited, ..
         claim.model_copy(update={"citations": tuple(citations.values())})
         for claim, citations in zip(claims, found, strict=True)
     )
+
+
+def message_citing(blocks: Sequence[Fields], documents: Sequence[Document]) -> dict[str, Any]:
+    """Return inspect_ai's blocks as a message with its documents, which citations name.
+
+    A citation names a document by its title, its id or its address, or has a text that the document contains.
+    """
+    named = [
+        {**block, "citations": [_naming(cited, documents) for cited in block.get("citations") or ()]}
+        for block in blocks
+    ]
+    texts = [{"id": document.id, "title": document.title, "text": document.text} for document in documents]
+    return {"content": named, "documents": texts}
+
+
+def _naming(cited: Fields, documents: Sequence[Document]) -> dict[str, Any]:
+    name, quoted = cited.get("url") or cited.get("title"), cited.get("cited_text")
+    id = next((document.id for document in documents if name and name == document.title), name)
+    if id is None and isinstance(quoted, str):
+        id = next((document.id for document in documents if quoted in document.text), None)
+    return {**cited, "document_ids": [id] if id else []}
 
 
 def _matches(fields: Fields) -> bool:

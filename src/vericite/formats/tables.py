@@ -45,7 +45,7 @@ MOST_UNPACKED = 1 << 28
 MOST_CELLS = 20_000_000
 """Maximum cells of a sheet, including empty cells."""
 
-_LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
+_LISTS = frozenset(("documents", "contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
 _KNOWN = frozenset((
     *COLUMNS, "user_input", "response", "retrieved_contexts", "retrieved_context_ids", "markdown", "output", "result",
     "query", "input", "docs", "context", "source_documents", "source_nodes", "data", "text", "qid", "question_id",
@@ -129,12 +129,21 @@ def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[Ra
         given = {name: value for name, value in fields.items() if value is not None}
         if columns:
             given = columns.renamed({name: _value(name, value) for name, value in given.items()})
-        values = {name: _value(name, value) for name, value in _usual(given).items()}
+        values = {name: _value(name, value) for name, value in usual_fields(given).items()}
         json = to_json(values, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
         yield RawRecord(str(path), number, line, json.decode())
 
 
-def _usual(fields: Fields) -> dict[str, Any]:
+_CAPITALS = re.compile(rf'"(?=[^"]*[A-Z ])(?i:{"|".join(sorted(_KNOWN)).replace("_", "[_ ]")})"\s{{0,9}}:')
+
+
+def with_usual_names(raw: RawRecord) -> RawRecord:
+    """Return a JSON record with known names in lower case, as in tables."""
+    fields = raw.fields if _CAPITALS.search(raw.json) else None
+    return raw if fields is None or (usual := usual_fields(fields)) == fields else raw.with_fields(usual)
+
+
+def usual_fields(fields: Fields) -> dict[str, Any]:
     """Return the fields with known names in lower case: people may write ``Answer`` or ``RETRIEVED CONTEXTS``."""
     return dict(zip(_usual_names(list(fields)), fields.values(), strict=True))
 
@@ -254,7 +263,7 @@ def _as_windows(cells: Sequence[str]) -> list[str] | None:
 
 def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield the rows of the first sheet; formulas have the values saved in the workbook."""
-    openpyxl = _package("openpyxl", "An Excel workbook")
+    openpyxl = workbooks()
     try:
         content = BytesIO(_workbook(path, file))
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
@@ -313,6 +322,15 @@ def _parquet_rows(path: Path, file: BinaryIO, wrong: Wrong | None) -> Iterator[_
         for fields in batch.to_pylist():
             line += 1
             yield line, fields
+
+
+def workbooks() -> Any:
+    """Return the package that reads and writes Excel workbooks.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    return _package("openpyxl", "An Excel workbook")
 
 
 def _package(name: str, what: str) -> Any:

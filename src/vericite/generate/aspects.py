@@ -82,6 +82,14 @@ CLOSED = re.compile(
 """Matches questions of yes or no: the auxiliary verb that they begin with, and the rest."""
 
 
+_CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Whether the answer is yes or no, by the form of the question: it offers no choice."""
+    return CLOSED.match(question) is not None and not _CHOICE.search(question)
+
+
 def aspect_of(question: str) -> str | None:
     """Return the name of what a question asks for; ``effect`` for a yes/no question that asks for nothing else."""
     asked = asked_aspects(question)

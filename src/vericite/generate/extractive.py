@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.generate.aspects import CLOSED, DO, aspect_of, fit, has_asked, is_stated
+from vericite.generate.aspects import CLOSED, DO, asks_yes_or_no, aspect_of, fit, has_asked, is_stated
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
@@ -30,7 +30,15 @@ from vericite.generate.selection import (
     weigh,
     weights_of,
 )
-from vericite.generate.subjects import about_the_asked, absent, is_opposite, match_of, names_of, population_match
+from vericite.generate.subjects import (
+    about_the_asked,
+    absent,
+    is_opposite,
+    match_of,
+    names_of,
+    parts_of,
+    population_match,
+)
 from vericite.models.contracts import Embeds, Judge, Pair, Reranks
 from vericite.models.embedder import Reranker
 from vericite.records import Answer, Document, Evidence, Question, Selected, SourceStance
@@ -73,7 +81,6 @@ def polarity(text: str) -> frozenset[str]:
     return frozenset(found | {"negated"} if negated else found)
 
 
-_CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 # What follows the subject of a question with "is": a participle, an article, a word that only starts a predicate.
 _PREDICATE = re.compile(
     r"(?:been|\w{2,}[^aeious\W]ed|known|found|seen|shown|given|a|an|the|effective|efficacious|beneficial|safe|useful|able|"
@@ -88,7 +95,7 @@ def is_closed(question: Question) -> bool:
     """Whether the answer is yes or no; decided by the form of the question if its type is not given."""
     if question.type is not None:
         return question.type == "yesno"
-    return CLOSED.match(question.text) is not None and not _CHOICE.search(question.text)
+    return asks_yes_or_no(question.text)
 
 
 def statement_of(text: str) -> str:
@@ -296,10 +303,9 @@ class ExtractiveSettings:
         min_answer_probability: Refuse below this probability that the sources answer. With 0 every question is
             answered, and every yes/no question is decided.
         least: Minimum probability of a sentence to answer. Refuse if none reaches it.
-        shortest: Minimum number of sentences, if the evidence has as many.
         longest: Maximum number of sentences.
-        near: Minimum share of the best sentence's probability that a sentence must reach.
-        spare: The same for a sentence that is only needed to reach ``shortest``.
+        part: Minimum probability for quoting a sentence that answers only a part of the question.
+        near: Minimum share of the best sentence's probability that another one must reach.
         same: Minimum cosine for a sentence to repeat another, unless their polarity differs: to an embedder "reduced"
             is similar to "did not reduce", and both must be shown.
         sure: Minimum distance of the probability of yes from one half to state yes or no.
@@ -307,11 +313,10 @@ class ExtractiveSettings:
     """
 
     min_answer_probability: float = 0.5
-    least: float = 0.2
-    shortest: int = 2
-    longest: int = 4
-    near: float = 0.8
-    spare: float = 0.5
+    least: float = 0.15
+    longest: int = 3
+    part: float = 0.2
+    near: float = 0.9
     same: float = 0.9
     sure: float = 0.1
     contradicts: float = 0.8
@@ -344,8 +349,7 @@ def select_sentences(
     for index in order:
         if index in taken or len(taken) >= settings.longest:
             continue
-        floor = settings.near if len(taken) >= settings.shortest else settings.spare
-        if candidates[index].answers < max(floor * best, settings.least):
+        if candidates[index].answers < max(settings.near * best, settings.least):
             break
         if not any(_repeats(candidates, cosines, settings, index, other) for other in taken):
             taken.append(index)
@@ -427,6 +431,8 @@ def quotation(text: str, markers: Sequence[int], documents: Sequence[Document]) 
     return sentence if found == sorted(markers) else cited(plain_words(text), markers)
 
 
+_RULES = 0.35
+"""Power of the rules' factor. The model has learnt most of what the rules say. Chosen on labels."""
 _OUTRIGHT = 2.0
 """Added to the log odds of a sentence that says outright what is asked, in a source on the question's subject."""
 _OPPOSITE = 0.1
@@ -470,7 +476,7 @@ def _without_filler(question: str, candidates: Sequence[Candidate], least: float
 def to_the_point(question: str, candidate: Candidate, document: Document) -> float:
     """Return the factor of a sentence's probability: what it states, of which subject, and on which patients."""
     own = f"{document.title} {candidate.text}"
-    factor = fit(question, candidate.text, candidate.role, is_labelled(document))
+    factor = fit(question, candidate.text, candidate.role, is_labelled(document)) ** _RULES
     factor *= population_match(question, own, document.titled_text)
     if is_opposite(question, candidate.text):
         factor *= _OPPOSITE
@@ -483,8 +489,9 @@ class ExtractiveGenerator:
     """Selects the sentences that answer the question, drops repeats, and cites each.
 
     For a yes/no question, ``Answer.exact`` has the decision. The answer then begins with the sentence that speaks most
-    for it, and includes the one that speaks most against it, if any. ``Answer.selected`` has for each sentence its
-    probability to answer and the other sources that contradict it.
+    for it, and includes the one that speaks most against it, if any. Where the answer is stated, sentences of a weaker
+    design that say the opposite are not quoted, and a note names their sources. ``Answer.selected``
+    has for each sentence its probability to answer and the other sources that contradict it.
 
     Args:
         embedder: Measures similarity.
@@ -510,7 +517,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v10({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v13({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """Return an answer of a few cited sentences, or say that the sources do not answer."""
@@ -523,7 +530,7 @@ class ExtractiveGenerator:
         documents = document_relevance(question.text, evidence, self._reranker)
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
-        odds, missing = odds_of(weighed.figures), missing_of(question.text, evidence)
+        odds, missing = odds_of(weighed.figures, is_closed(question)), missing_of(question.text, evidence)
         # Only sources that can be quoted count: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         for candidate, value in zip(candidates, odds, strict=True):
@@ -534,6 +541,7 @@ class ExtractiveGenerator:
             # Another source may have more of the question's subject.
             candidate.answers *= 1 - float(missing[candidate.marker - 1] - least)
         _without_filler(question.text, candidates, self.settings.least)
+        parts = [] if is_closed(question) else self._for_parts(question.text, candidates, documents, evidence)
         enough = sufficiency(odds, documents, least)
         if max(candidate.answers for candidate in candidates) < self.settings.least:
             enough = min(enough, _REFUSED)
@@ -542,7 +550,25 @@ class ExtractiveGenerator:
         stance = None
         if is_closed(question):
             stance = stance_of(question.text, candidates, self._judge, evidence).given(enough)
-        return self._answered(question, evidence, candidates, weighed, stance, enough)
+        return self._answered(question, evidence, candidates, weighed, stance, parts, enough)
+
+    def _for_parts(
+        self, question: str, candidates: Sequence[Candidate], documents: Floats, evidence: Sequence[Evidence]
+    ) -> list[int]:
+        """Return the sentence that answers each part of a question with several; none if it has one part."""
+        found: list[int] = []
+        parts = parts_of(question)
+        for part in parts if len(parts) > 1 else []:
+            odds = odds_of(weigh(part, candidates, documents, self._embedder, self._reranker).figures, closed=False)
+            values = [
+                sigmoid(float(value)) * to_the_point(part, candidate, evidence[candidate.marker - 1].document)
+                for candidate, value in zip(candidates, odds, strict=True)
+            ]
+            best = int(np.argmax(values))
+            if values[best] >= self.settings.part:
+                candidates[best].answers = max(candidates[best].answers, values[best])
+                found.append(best)
+        return list(dict.fromkeys(found))
 
     def _answered(
         self,
@@ -551,6 +577,7 @@ class ExtractiveGenerator:
         candidates: Sequence[Candidate],
         weighed: Weighed,
         stance: Stance | None,
+        parts: Sequence[int],
         enough: float,
     ) -> Answer:
         always = not self.settings.min_answer_probability
@@ -559,10 +586,16 @@ class ExtractiveGenerator:
         sure = stance is not None and (
             always or (stance.is_backed(candidates) and stance.is_clear(candidates, self.settings.sure) and not split)
         )
-        must = [] if stance is None else [stance.deciding, *([] if stance.opposing is None else [stance.opposing])]
+        must = [] if stance is None else [index for index in (stance.deciding, stance.opposing) if index is not None]
         if not always:
             must = [index for index in must if candidates[index].answers >= self.settings.least]
-        taken = select_sentences(candidates, weighed.cosines, self.settings, must)
+        taken = [*parts] or select_sentences(candidates, weighed.cosines, self.settings, must)
+        opposite: list[int] = []
+        if stance is not None and sure:
+            opposite = [index for index in taken if _is_weaker(stance, index, question.text, candidates, evidence)]
+            taken = [index for index in taken if index not in opposite]
+        if not taken:
+            taken = [max(range(len(candidates)), key=lambda index: candidates[index].answers)]
         best = max(taken, key=lambda index: candidates[index].answers)
         first = candidates[stance.deciding if stance is not None and sure and stance.deciding in taken else best]
         chosen = in_order([candidates[index] for index in taken], first)
@@ -587,7 +620,11 @@ class ExtractiveGenerator:
         ]
         return answer.model_copy(
             update={
-                "notes": (*_notes(question.text, evidence), *_disagreement(stance, sure, candidates)),
+                "notes": (
+                    *_notes(question.text, evidence),
+                    *_disagreement(stance, sure, candidates),
+                    *_left_out([candidates[index] for index in opposite]),
+                ),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
                 "selected": tuple(selected[place] for place in _places(answer, texts)),
@@ -638,12 +675,29 @@ class ExtractiveGenerator:
         )
 
 
+def _is_weaker(
+    stance: Stance, index: int, question: str, candidates: Sequence[Candidate], evidence: Sequence[Evidence]
+) -> bool:
+    """Whether a sentence says the opposite of a stated answer, from a weaker design than the deciding sentence's."""
+    own, other = (
+        design_weight(evidence[candidates[number].marker - 1].document) for number in (stance.deciding, index)
+    )
+    side = 1 if stance.answer == "yes" else -1
+    return other < own and lexical_vote(question, candidates[index].text) * side < 0
+
+
 def _disagreement(stance: Stance | None, sure: bool, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Say that the sources disagree, if they do and no answer is stated."""
     if stance is None or sure:
         return ()
     sides = [render_markers(stance.markers(candidates, side)) for side in (1, -1)]
     return (f"the sources disagree: {sides[0]} yes, {sides[1]} no",) if all(sides) else ()
+
+
+def _left_out(opposite: Sequence[Candidate]) -> tuple[str, ...]:
+    """Name the sources that say the opposite of a stated answer and are not quoted, as their design is weaker."""
+    markers = sorted({marker for candidate in opposite for marker in candidate.markers})
+    return (f"{render_markers(markers)} says the opposite, but its study design is weaker",) if markers else ()
 
 
 def _without_aspect(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:

@@ -1,16 +1,13 @@
 """Sentences that answer a question: features of every sentence, and its probability to answer.
 
-Five features of a sentence are used: its relevance by the reranker, its similarity to the question, its role in the
-abstract (a result, an aim ...), whether it has the kind of thing that is asked for (a number, a drug ...), and the
-relevance of its document. A logistic model over these gives the probability that it answers; ``recipes/answers`` fits
+The features of a sentence are the reranker's score, its similarity to the question, the relevance of its document, and
+whether it is a conclusion. A logistic model over these gives the probability that it answers; ``recipes/answers`` fits
 its weights.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,13 +16,14 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.generate.aspects import asks_yes_or_no
 from vericite.generate.subjects import absent, subjects_of
-from vericite.models.contracts import Embeds, Reranks
+from vericite.models.contracts import Embeds, ReadsSentences, Reranks, SentenceInContext
 from vericite.records import Document, Evidence, Section
 from vericite.text.injection import instructing
 from vericite.text.quotable import addresses_reader
-from vericite.text.readable import FEWEST, FEWEST_OF_SHORT, MOST, quotation, stands_alone
-from vericite.text.roles import Role, document_roles
+from vericite.text.readable import FEWEST, FEWEST_OF_SHORT, quotation, stands_alone
+from vericite.text.roles import Role, document_roles, is_labelled
 from vericite.text.sentences import document_sentences
 from vericite.text.terms import terms
 
@@ -45,6 +43,7 @@ class Candidate:
         answers: Probability that it answers the question.
         others: Markers of other sources with the same sentence.
         year: Year of its source.
+        title: Title of its source.
     """
 
     text: str
@@ -55,6 +54,7 @@ class Candidate:
     answers: float = 0.0
     others: list[int] = field(default_factory=list[int])
     year: int | None = None
+    title: str = ""
 
     @property
     def lateness(self) -> float:
@@ -65,6 +65,10 @@ class Candidate:
     def markers(self) -> list[int]:
         """Markers of all sources that have this sentence."""
         return sorted({self.marker, *self.others})
+
+
+_ROLES_FROM = 5
+"""Minimum number of sentences for roles to be guessed. In a shorter document without labels, each is a result."""
 
 
 def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
@@ -82,46 +86,23 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
             continue
         texts = [quotation(sentence.text_in(document)) for sentence in sentences]
         fewest = FEWEST if any(len(text.split()) >= FEWEST for text in texts) else FEWEST_OF_SHORT
-        for sentence, role, text in zip(sentences, document_roles(document, sentences), texts, strict=True):
+        roles = document_roles(document, sentences)
+        if len(sentences) < _ROLES_FROM and not is_labelled(document):
+            roles: list[Role] = ["result" for _ in sentences]
+        for sentence, role, text in zip(sentences, roles, texts, strict=True):
             if not stands_alone(text, fewest) or addresses_reader(text):
                 continue
-            candidate = Candidate(text, marker, sentence.index, len(sentences), role, year=document.year)
+            candidate = Candidate(
+                text, marker, sentence.index, len(sentences), role, year=document.year, title=document.title
+            )
             same = found.setdefault(text.rstrip(" .!"), candidate)
             if marker not in same.markers:
                 same.others.append(marker)
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A kind of thing that a question may ask for, and the form of sentences that have one."""
-
-    name: str
-    asked: re.Pattern[str]
-    met: re.Pattern[str]
-
-
-@cache
-def slots() -> tuple[Slot, ...]:
-    """Read all kinds from ``slots.toml``."""
-    table = tomllib.loads(resources.files("vericite.generate").joinpath("slots.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Slot(
-            name,
-            re.compile("|".join(lists["asked"]), re.IGNORECASE),
-            re.compile("|".join(lists["met"]), re.NOFLAG if name == "gene" else re.IGNORECASE),
-        )
-        for name, lists in table.items()
-    )
-
-
-NAMES = (
-    "relevance", "cosine", "document", "rank", "shared", "rare", "result", "conclusion", "background", "aim", "method",
-    "slot met", "slot open", "defines", "background for definition", "length", "late", "hedged figure",
-)  # fmt: skip
+NAMES = ("relevance", "cosine", "document", "rank", "conclusion")
 """The features of a sentence, in order."""
-_FIGURES_ONLY = re.compile(r"\b(?:p\s*[<=>]|95\s*%|CI\b)")
-
 
 READ = 20
 """Number of sentences that the models read; the others are ranked by their words alone."""
@@ -151,7 +132,7 @@ def first_look(question: str, candidates: Sequence[Candidate], documents: Floats
 
 @cache
 def weights_of(model: str) -> dict[str, float]:
-    """Return the weights of ``answers``, ``enough`` or ``stance``, by feature; ``bias`` is among them."""
+    """Return the weights of ``answers``, ``decides``, ``enough`` or ``stance``, by feature; ``bias`` is among them."""
     return json.loads(resources.files("vericite.generate").joinpath("selection.json").read_text(encoding="utf-8"))[
         model
     ]
@@ -162,9 +143,14 @@ def sigmoid(value: float) -> float:
     return float((1 + np.tanh(value / 2)) / 2)
 
 
-def odds_of(figures: Floats) -> Floats:
-    """Return the log odds that each candidate answers."""
-    weights = weights_of("answers")
+def odds_of(figures: Floats, closed: bool) -> Floats:
+    """Return the log odds that each candidate answers.
+
+    Args:
+        figures: The features of the candidates.
+        closed: Whether the answer is yes or no. A sentence that decides is less like the question than others.
+    """
+    weights = weights_of("decides" if closed else "answers")
     return (figures @ np.array([weights[name] for name in NAMES], dtype=np.float32) + weights["bias"]).astype(
         np.float32
     )
@@ -203,31 +189,19 @@ def weigh(
         reranker: Reads each sentence with the question.
     """
     vectors = embedder.embed([question, *(candidate.text for candidate in candidates)])
-    relevance = logits(reranker.relevance(question, [candidate.text for candidate in candidates]))
-    wanted = set(terms(question))
-    every = [set(terms(candidate.text)) for candidate in candidates]
-    counts = {word: sum(word in words for words in every) for word in wanted}
-    wanted_slots = [slot for slot in slots() if slot.asked.search(question)]
-    definition = next((slot for slot in wanted_slots if slot.name == "definition"), None)
-    best = float(documents.max())
-    rows: list[list[float]] = []
-    for index, (candidate, words) in enumerate(zip(candidates, every, strict=True)):
-        shared = wanted & words
-        weights = {word: 1 / (1 + counts[word]) for word in wanted}
-        met = [bool(slot.met.search(candidate.text)) for slot in wanted_slots]
-        document = float(documents[candidate.marker - 1])
-        rows.append([
-            float(relevance[index]), float(vectors[0] @ vectors[index + 1]), document, best - document,
-            len(shared) / max(1, len(wanted)), sum(weights[word] for word in shared) / max(1e-9, sum(weights.values())),
-            *(float(candidate.role == name) for name in ("result", "conclusion", "background", "aim", "method")),
-            float(any(met)), float(bool(met) and not any(met)),
-            float(definition is not None and bool(definition.met.search(candidate.text))),
-            float(definition is not None and candidate.role == "background"),
-            min(len(candidate.text.split()), MOST) / 30, candidate.lateness,
-            float(bool(_FIGURES_ONLY.search(candidate.text))),
-        ])  # fmt: skip
-    figures = np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
-    return Weighed(figures, vectors[1:] @ vectors[1:].T)
+    relevance = logits(_relevance(question, candidates, reranker))
+    of = documents[[candidate.marker - 1 for candidate in candidates]]
+    concludes = [candidate.role == "conclusion" for candidate in candidates]
+    figures = np.column_stack([relevance, vectors[1:] @ vectors[0], of, documents.max() - of, concludes])
+    return Weighed(figures.astype(np.float32), vectors[1:] @ vectors[1:].T)
+
+
+def _relevance(question: str, candidates: Sequence[Candidate], reranker: Reranks) -> Floats:
+    """Return the probability that each sentence answers; its relevance, if the reranker does not read sentences."""
+    if isinstance(reranker, ReadsSentences):
+        read = [SentenceInContext(candidate.text, candidate.role, candidate.title) for candidate in candidates]
+        return reranker.answering(question, read)
+    return reranker.relevance(question, [candidate.text for candidate in candidates])
 
 
 _SURE = 1e-7
@@ -275,7 +249,8 @@ class Excerpts:
             return list(evidence)
         documents = document_relevance(question, evidence, self.reranker)
         candidates = first_look(question, candidates, documents)
-        odds = odds_of(weigh(question, candidates, documents, self.embedder, self.reranker).figures)
+        figures = weigh(question, candidates, documents, self.embedder, self.reranker).figures
+        odds = odds_of(figures, asks_yes_or_no(question))
         kept: dict[int, set[int]] = {}
         for index in sorted(range(len(candidates)), key=lambda index: -float(odds[index]))[: self.most]:
             kept.setdefault(candidates[index].marker, set()).add(candidates[index].place)

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from vericite.records import Evidence
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.names import is_mentioned, names_in, spelt
+from vericite.text.terms import terms
 
 _ENDINGS = (
     "e|es|ed|s|d|n|t|th|ing|ings|er|ers|or|ors|al|als|ally|ly|y|ies|ied|ying|ion|ions|ation|ations|ication|ications|ive|ives|"
@@ -56,6 +57,32 @@ def subjects_of(question: str) -> list[str]:
         for word in found
         if not word.isdigit() and ((word.isupper() and not loud) or not _generic().fullmatch(word.lower()))
     ]
+
+
+_AND_ASKS = re.compile(r",?\s+and\s+(?=(?:what|how|which|when|why|who|where)\b)", re.IGNORECASE)
+
+
+def parts_of(question: str) -> list[str]:
+    """Return the questions that a question asks: "How does X work, and what harm does it do?" asks two.
+
+    A part without words of its own, such as "and why", belongs to the part before. One that points to the subject
+    of the first ("its harms") begins with it. One part alone is the question itself.
+    """
+    parts = _AND_ASKS.split(question.strip().rstrip("?"))
+    found: list[str] = []
+    for part in parts:
+        if found and not set(terms(part)) - _NO_WORDS:
+            found[-1] = f"{found[-1]} and {part}"
+        else:
+            found.append(part)
+    if len(found) == 1:
+        return [question]
+    subject = " ".join(subjects_of(found[0]))
+    return [f"{found[0]}?", *(f"{subject}: {part}?" if _POINTS.search(part) else f"{part}?" for part in found[1:])]
+
+
+_NO_WORDS = frozenset({"not"})
+_POINTS = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|this|these|those|one|ones)\b", re.IGNORECASE)
 
 
 def unmentioned(subjects: Sequence[str], text: str) -> list[str]:

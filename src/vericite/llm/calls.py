@@ -23,6 +23,7 @@ from vericite.llm.chat import (
 )
 from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, left_out
 from vericite.network.pacing import Limiter, Pace, PacedTurn
+from vericite.text.counted import counted
 
 _OTHERS = 20
 """Maximum number of other models' names to keep: a service may send a new one each time."""
@@ -74,8 +75,8 @@ class Ledger:
         about = "about " if self.estimated else ""
         cost = "cost not known" if self.cost is None else f"${self.cost:,.4f}"
         return (
-            f"{_counted(self.calls, 'call')} ({self.cached:,} cached, {self.failures:,} failed), "
-            f"{_counted(self.attempts, 'attempt')}, "
+            f"{counted(self.calls, 'call')} ({self.cached:,} cached, {self.failures:,} failed), "
+            f"{counted(self.attempts, 'attempt')}, "
             f"{about}{self.prompt_tokens:,} tokens read and {self.completion_tokens:,} written, {cost}"
         )
 
@@ -148,10 +149,6 @@ class Tally:
                 None if then.cost is None or cost is None else then.cost + cost,
                 then.answered_as,
             )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 Keep = Callable[[Completion], Awaitable[None]]

@@ -149,3 +149,32 @@ class Reranks(Protocol):
     def relevance(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a probability of relevance for each text."""
         ...
+
+
+class SentenceInContext(NamedTuple):
+    """A sentence with what a reader needs to know about it.
+
+    Attributes:
+        text: The sentence.
+        role: Its role in the abstract, such as ``conclusion``.
+        title: Title of its document.
+    """
+
+    text: str
+    role: str
+    title: str
+
+    @property
+    def input(self) -> str:
+        """The text that a model reads."""
+        before = f"{self.title.rstrip(' .')}. " if self.title else ""
+        return f"{before}{self.role.capitalize()}: {self.text}"
+
+
+@runtime_checkable
+class ReadsSentences(Protocol):
+    """Rates whether a sentence answers a question. A reranker that can do this, too, is given sentences this way."""
+
+    def answering(self, question: str, sentences: Sequence[SentenceInContext]) -> NDArray[np.float32]:
+        """Return the probability that each sentence answers the question."""
+        ...

@@ -238,7 +238,8 @@ def available_cores() -> int:
     Raises:
         InputError: The variable is not a whole number of at least 1.
     """
-    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # Only Linux has it.
+    there = len(affinity(0)) if affinity else os.cpu_count() or 1
     return min(there, whole_number(THREADS) or there)
 
 

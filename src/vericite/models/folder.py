@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -14,11 +15,12 @@ from vericite.records import FloatMap, Names, Record, first_problem
 from vericite.records.base import FrozenDict
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v2", "verifier-v5"
+EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v3", "verifier-v5"
 SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")
-
+CARD_FORMAT = 1
+"""The newest format of model cards that this version reads."""
 
 REPAIR = "Reinstall the package, or copy the folder again."
 
@@ -41,8 +43,10 @@ class ModelCard(Record):
     ``precisions`` has the lowest probabilities of supported verdicts, by the share of them that is right on data sets
     that the model was not trained on.
     ``activation_bits`` is 7 if no product of bytes overflows on any processor.
+    ``format`` is the version of these fields.
     """
 
+    format: int = Field(default=CARD_FORMAT, ge=1)
     name: str
     task: Literal["verifier", "embedder", "reranker", "attributor"]
     version: str
@@ -100,7 +104,9 @@ class ModelFolder:
         if not card_path.is_file():
             raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}. {REPAIR}")
         try:
-            card = ModelCard.model_validate_json(card_path.read_text(encoding="utf-8"))
+            text = card_path.read_text(encoding="utf-8")
+            _expect_known_format(text, card_path)
+            card = ModelCard.model_validate_json(text)
         except (ValidationError, UnicodeDecodeError) as error:
             raise ModelCardError(f"expected a model card in {card_path}; found {_problem(error)}. {REPAIR}") from None
         for name in FILES:
@@ -118,6 +124,24 @@ class ModelFolder:
     def signature(self) -> str:
         """Name and the first digits of the weights' hash, for provenance."""
         return f"{self.card.name}@{self.card.files['model.onnx'][:12]}"
+
+
+def _expect_known_format(text: str, path: Path) -> None:
+    """Refuse the card of a later version before its unknown fields are.
+
+    Raises:
+        ModelCardError: Its format is newer than ours.
+    """
+    try:
+        card = json.loads(text)
+    except ValueError:
+        return  # Validation says where it is malformed.
+    found = cast(dict[str, Any], card).get("format") if isinstance(card, dict) else None
+    if isinstance(found, int) and found > CARD_FORMAT:
+        raise ModelCardError(
+            f"expected a model card of format {CARD_FORMAT}; found format {found} in {path}: the model was made for a "
+            "newer VeriCite. Upgrade: pip install --upgrade vericite"
+        )
 
 
 def _problem(error: ValidationError | UnicodeDecodeError) -> str:

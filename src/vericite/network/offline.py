@@ -19,7 +19,7 @@ _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.geth
 _NAME_OF = "socket.getnameinfo"
 
 
-class OfflineError(OSError):
+class BlockedConnectionError(OSError):
     """A connection to another machine was refused because of VERICITE_OFFLINE."""
 
     def __init__(self, host: str) -> None:
@@ -54,7 +54,7 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     else:
         return
     if not is_ours and offline_by_environment():
-        raise OfflineError(_text(host))
+        raise BlockedConnectionError(_text(host))
 
 
 def _is_here(host: object) -> bool:

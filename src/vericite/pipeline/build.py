@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from vericite.generate.generator import Generator
     from vericite.generate.prompt import AnswerPrompt, Selector
     from vericite.llm import LLM, Price, Settings
+    from vericite.pipeline.evidence import EvidenceFinder
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.pipeline.repair.repairer import Repairer
 
@@ -186,6 +187,20 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
     own = 0.0 if named.published else default_threshold(asked)
     bar = named.abstain_below or own if plan.abstain_below is None else plan.abstain_below
     return replace(named, judge=asked, abstain_below=bar, precision=plan.precision)
+
+
+def explain_of(plan: Plan, problems: Problems | None = None) -> Search | bool:
+    """Return how ``check_many`` explains: False, True, or with a corpus to look in.
+
+    Raises:
+        InputError: The corpus cannot be opened, or is named without ``check.explain``.
+    """
+    if plan.check.corpus is None or not plan.check.explain:
+        if plan.check.corpus is not None:
+            raise SettingsError("expected {} with {}; found none. Add it.", ("check.explain", "check.corpus"))
+        return plan.check.explain
+    named = plan.search.model_copy(update={"corpus": plan.check.corpus, "rewrite": "none"})
+    return open_search(named, settings_of(plan.llm), problems=problems)
 
 
 def generator_of(plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: Problems) -> Generator:
@@ -337,12 +352,35 @@ def build_repairer(plan: Plan, problems: Problems, judge: Judge | None = None) -
     )
 
 
+def build_finder(
+    plan: Plan, problems: Problems, search: Search | None = None, judge: Judge | None = None
+) -> EvidenceFinder:
+    """Build what finds the articles for and against the sentences of answers.
+
+    Args:
+        plan: The plan.
+        problems: Receives unusable records of the corpus.
+        search: Use this search instead of opening the plan's.
+        judge: Use this judge instead of the plan's.
+
+    Raises:
+        InputError: A part that the plan names cannot be loaded.
+    """
+    from vericite.pipeline.evidence import MOST, EvidenceFinder
+
+    settings = settings_of(plan.llm)
+    search = search or open_search(plan.search, settings, problems=problems)
+    verifier = verifier_for(protocol_of(plan.check, judge or judge_of(plan.check, settings)))
+    return EvidenceFinder(search, verifier, plan.search.depth(MOST), plan.search.candidates)
+
+
 def open_search(
     plan: SearchPlan | None = None,
     settings: Settings | None = None,
     on_embedding: OnEmbedding | None = None,
     documents: Sequence[Document] | None = None,
     problems: Problems | None = None,
+    index: MemoryRetriever | None = None,
 ) -> Search:
     """Open the search of a plan.
 
@@ -352,6 +390,7 @@ def open_search(
         on_embedding: Called while documents of a file are embedded.
         documents: Search these documents instead of the plan's corpus.
         problems: Bad lines of a corpus file are added here.
+        index: The index of the plan's corpus, as by ``read_index``, instead of reading it again.
 
     Raises:
         InputError: Unknown corpus, or the plan does not fit it.
@@ -371,11 +410,15 @@ def open_search(
         )
     if chosen.corpus == NOTHING:
         return Search(ClosedBook())
-    return _searching(chosen, _retriever(chosen, on_embedding, wrong), settings)
+    return _searching(chosen, _retriever(chosen, on_embedding, wrong, index), settings)
 
 
 def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None) -> Search:
-    """Add the plan's reranking and rewriting to the retriever."""
+    """Add the plan's designs, reranking and rewriting to the retriever."""
+    if plan.designs:
+        from vericite.retrieve.designs import OfDesigns
+
+        retriever = OfDesigns(retriever, plan.designs)
     rewriter = _rewriter(plan, settings)
     reranker = load_reranker(plan.rerank)
     prior = PRIOR if plan.rerank == "bundled" else 0.0
@@ -385,11 +428,12 @@ def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None
     return Search(retriever, rerank, None if rewriter is None else Rewrite(rewriter, trigger, keep, plan.rerank_by))
 
 
-def _in_memory_search(documents: Sequence[Document], plan: SearchPlan) -> Retriever:
-    """Return a retriever over documents in memory."""
-    if plan.filters.predicate():
-        raise InputError("expected a store with filters on documents; found documents in memory. Leave the filters out")
-    return _in_memory(documents, plan.by)
+def _in_memory_search(
+    documents: Sequence[Document], plan: SearchPlan, vectors: NDArray[float32] | None = None
+) -> Retriever:
+    """Return a retriever over those documents in memory that pass the filters."""
+    kept = [place for place, document in enumerate(documents) if plan.filters.passes(document)]
+    return _in_memory([documents[place] for place in kept], plan.by, None if vectors is None else vectors[kept])
 
 
 def _oracle_search(
@@ -480,14 +524,33 @@ def load_reranker(name: str) -> Reranks | None:
     raise UnknownNameError("reranker", name, ("bundled", "none", "hf:CHECKPOINT", *RERANKERS))
 
 
-def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Problems) -> Retriever:
-    from vericite.corpus import demo_documents, demo_vectors
+def has_index(plan: SearchPlan) -> bool:
+    """Whether the corpus is read into memory, into one index that searches with different filters can share."""
+    corpus = plan.corpus
+    is_elsewhere = corpus in ("pubmed", NOTHING) or corpus.partition(":")[0] in RETRIEVERS or _is_store(corpus)
+    return not is_elsewhere and plan.gold_source is None and plan.by not in _MEDRAG
 
+
+def read_index(plan: SearchPlan, problems: Problems) -> MemoryRetriever:
+    """Read all documents of a corpus that has an index into it.
+
+    Raises:
+        InputError: The corpus cannot be read.
+    """
+    made = _read(plan.unfiltered, None, problems)
+    if not isinstance(made, MemoryRetriever):
+        raise ValueError(f"expected a corpus with one index; found {plan.corpus!r} by {plan.by}")
+    return made
+
+
+def _retriever(
+    plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Problems, index: MemoryRetriever | None
+) -> Retriever:
     corpus = plan.corpus
     _warn_same_name(corpus)
     is_store = _is_store(corpus)
-    if plan.filters.predicate() and not is_store:
-        raise InputError(f"expected a store with filters on documents; found the corpus {corpus!r}")
+    if plan.filters.predicate() and (corpus == "pubmed" or corpus.partition(":")[0] in RETRIEVERS):
+        raise InputError(f"expected a store or documents with filters; found the corpus {corpus!r}")
     if plan.cleaning != "stopwords" and corpus != "pubmed":
         raise SettingsError(
             "expected {} pubmed with {}; found the corpus {found!r}",
@@ -507,13 +570,21 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Pro
         return _pubmed(plan)
     if is_store:
         return _with_names(_store(plan), plan)
-    if corpus == "demo":
-        return _with_names(_in_memory(demo_documents(), plan.by, demo_vectors()), plan)
-    documents = _read_file(corpus, problems)
+    found = _read(plan, on_embedding, problems) if index is None else index.passing(plan.filters)
+    return _with_names(found, plan)
+
+
+def _read(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Problems) -> Retriever:
+    """Return a retriever over the documents of a file, or of the demonstration, that pass the plan's filters."""
+    from vericite.corpus import demo_documents, demo_vectors
+
+    if plan.corpus == "demo":
+        return _in_memory_search(demo_documents(), plan, demo_vectors())
+    documents = [document for document in _read_file(plan.corpus, problems) if plan.filters.passes(document)]
     if plan.by in _MEDRAG or plan.by == "bm25":
         return _in_memory(documents, plan.by)
     vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
-    return _with_names(_in_memory(documents, plan.by, vectors), plan)
+    return _in_memory(documents, plan.by, vectors)
 
 
 def _with_names(retriever: Retriever, plan: SearchPlan) -> Retriever:

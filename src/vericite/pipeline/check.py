@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
@@ -27,6 +27,9 @@ from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import DEFAULT, Protocol, get_protocol
 from vericite.verify.verifier import Verifier, expect_answer, expect_judge
 
+if TYPE_CHECKING:
+    from vericite.pipeline.search import Search
+
 
 def check(
     answer: object,
@@ -37,6 +40,7 @@ def check(
     protocol: Protocol | str = DEFAULT,
     judge: AnyJudge | None = None,
     cache: Path | bool = False,
+    explain: Search | bool = False,
 ) -> CheckedAnswer:
     """Check every citation of one answer.
 
@@ -50,11 +54,14 @@ def check(
         protocol: A protocol or its name.
         judge: Replaces the protocol's own judge: a judge, its name, or a function of premise and claim.
         cache: Where judgements are kept, as in ``check_many``.
+        explain: Also say of a sentence that its sources do not support which words no source carries, what the source
+            says instead (``Verdict.words``, ``because``), and which other sources of the answer support it
+            (``supported_by``). A search: look there for these, too.
 
     Raises:
         InputError: The answer or a document cannot be read, or two documents have the same id.
     """
-    return next(check_many([parsed(answer, documents, question, id)], protocol, judge, cache))
+    return next(check_many([parsed(answer, documents, question, id)], protocol, judge, cache, explain))
 
 
 async def acheck(
@@ -66,10 +73,11 @@ async def acheck(
     protocol: Protocol | str = DEFAULT,
     judge: AnyJudge | None = None,
     cache: Path | bool = False,
+    explain: Search | bool = False,
 ) -> CheckedAnswer:
     """Like ``check``, for async code: the work runs in a thread."""
     return await asyncio.to_thread(
-        check, answer, documents, question=question, id=id, protocol=protocol, judge=judge, cache=cache
+        check, answer, documents, question=question, id=id, protocol=protocol, judge=judge, cache=cache, explain=explain
     )
 
 
@@ -78,6 +86,7 @@ def check_many(
     protocol: Protocol | str = DEFAULT,
     judge: AnyJudge | None = None,
     cache: Path | bool = False,
+    explain: Search | bool = False,
 ) -> Iterator[CheckedAnswer]:
     """Check answers in a stream, in order. Pairs that several answers share are judged once.
 
@@ -90,16 +99,24 @@ def check_many(
         cache: Folder (or ``.sqlite`` file) that keeps judgements for later runs. True: the user's cache
             (``$VERICITE_CACHE``). Judgements are stored under the judge's signature. A judge that asks a language model
             uses a cache of its own instead.
+        explain: As in ``check``.
     """
     expect_many(answers, "answers, in a list or a stream")
     expect_type(cache, bool | str | PathLike, "a folder for the cache, True or False", "Give a Path")
     verifier = verifier_for(protocol, judge)
-    if known := known_retractions():
-        answers = _flagged(known, answers)
+    answers = _flagged(known_retractions(), answers)
     # A judge with a ledger asks a language model.
     if cache is False or ledger_of(verifier.judge) is not None:
+        return _verified(verifier, answers, explain)
+    return _cached(verifier, cache, answers, explain)
+
+
+def _verified(verifier: Verifier, answers: Iterable[Answer], explain: Search | bool = False) -> Iterator[CheckedAnswer]:
+    if explain is False:
         return verifier.verify(answers)
-    return _cached(verifier, cache, answers)
+    from vericite.pipeline.explain import check_and_explain
+
+    return check_and_explain(verifier, answers, None if explain is True else explain)
 
 
 def _flagged(known: Retractions, answers: Iterable[Answer]) -> Iterator[Answer]:
@@ -108,13 +125,15 @@ def _flagged(known: Retractions, answers: Iterable[Answer]) -> Iterator[Answer]:
         yield known.flagged_answer(answer)
 
 
-def _cached(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
+def _cached(
+    verifier: Verifier, cache: Path | bool, answers: Iterable[Answer], explain: Search | bool
+) -> Iterator[CheckedAnswer]:
     file = cache_file("default" if isinstance(cache, bool) else cache, FILE)
     with CachedJudge(verifier.judge, file) as judge:
         # A copy: the verifier may be cached for other callers, and a new one would name the judge in its provenance.
         own = copy(verifier)
         own.judge = judge
-        yield from own.verify(answers)
+        yield from _verified(own, answers, explain)
 
 
 def judge(claim: str, premise: str, judge: AnyJudge = "bundled") -> Judgement:

@@ -8,6 +8,7 @@ key, and its paths are relative to the working folder.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
@@ -51,14 +52,14 @@ ORACLE = "oracle:"
 ABSTRACTS = "abstracts:"
 """Prefix of a file of full-text articles, to read only their abstracts."""
 
-_ASK, _FIND, _SEARCH = ("ask",), ("ask", "search"), ("search",)
+_ASK, _FIND = ("ask",), ("ask", "search")
 _JUDGE = ("ask", "check", "attribute", "repair")
 
 
 class SearchPlan(Record):
     """How to search."""
 
-    corpus: Annotated[str, Setting("--corpus", _FIND, metavar="CORPUS")] = Field(
+    corpus: Annotated[str, Setting("--corpus", (*_FIND, "evidence"), metavar="CORPUS")] = Field(
         default="demo",
         description='"demo", "pubmed" (asks NCBI), a store made by `corpus build` (a folder or s3://...), or a file of '
         'documents: JSONL {"id", "title"?, "text"}. "oracle:CORPUS" gives each question its gold documents from there; '
@@ -68,7 +69,8 @@ class SearchPlan(Record):
         default=None,
         ge=1,
         le=ALL_GOLD,
-        description="Documents to find. Default: 5 for ask, 10 for search, with an oracle all gold documents.",
+        description="Documents to find. Default: 5 for ask, 10 for search, 3 for and 3 against for evidence, with an "
+        "oracle all gold documents.",
     )
     by: Annotated[
         str | None,
@@ -129,10 +131,10 @@ class SearchPlan(Record):
         pattern=r"^(\d{4}-\d{2}-\d{2})?$",
         description="With pubmed: only articles that PubMed had by this date, such as 2025-03-01.",
     )
-    year_from: Annotated[int | None, Setting("--from", _SEARCH, by_request=True)] = Field(
+    year_from: Annotated[int | None, Setting(by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or later."
     )
-    year_to: Annotated[int | None, Setting("--to", _SEARCH, by_request=True)] = Field(
+    year_to: Annotated[int | None, Setting(by_request=True)] = Field(
         default=None, ge=1500, le=2100, description="Only documents of this year or earlier."
     )
     journals: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
@@ -147,6 +149,9 @@ class SearchPlan(Record):
     languages: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
         default=(), description="Only documents in these languages, as codes such as eng."
     )
+    designs: Annotated[tuple[str, ...], Setting(by_request=True)] = Field(
+        default=(), description="Only documents that state one of these study designs, such as cohort study."
+    )
     retracted: bool | None = Field(default=None, description="Only retracted documents, or only others. Default: both.")
 
     @model_validator(mode="after")
@@ -154,6 +159,12 @@ class SearchPlan(Record):
         for field, value, known in (("search.by", self.by, get_args(By)), ("search.keep", self.keep, get_args(Keep))):
             if value is not None and value not in known:
                 raise UnknownNameError(f"value of {field}", value, known)
+        if self.designs:
+            from vericite.text.designs import DESIGNS
+
+            for design in self.designs:
+                if design not in DESIGNS:
+                    raise UnknownNameError("value of search.designs", design, DESIGNS)
         return self
 
     @property
@@ -196,7 +207,7 @@ class SearchPlan(Record):
         return self.model_copy(update={field: getattr(usual, field) for field in _FILTERS})
 
 
-_FILTERS = ("year_from", "year_to", "journals", "mesh", "publication_types", "languages", "retracted")
+_FILTERS = ("year_from", "year_to", "journals", "mesh", "publication_types", "languages", "designs", "retracted")
 
 STARTING_POINTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -376,6 +387,20 @@ class CheckPlan(Record):
         description="Abstain from supported verdicts unless at least this share of such verdicts is right on data sets "
         "that the judge was not trained on, as in 0.8. For the bundled judge with the protocol default or fast.",
     )
+    explain: Annotated[bool, Setting("--explain", ("check",), by_request=True)] = Field(
+        default=False,
+        description="Also look for what is wrong with a sentence that its sources do not support, which takes longer: "
+        "the words that no source carries, what the source says instead, and other sources that support the sentence.",
+    )
+    corpus: Annotated[str | None, Setting(metavar="CORPUS")] = Field(
+        default=None,
+        description="With explain: where else to look for a document that supports such a sentence: demo, pubmed, a "
+        "store or a file.",
+    )
+    bibliography: tuple[str, ...] = Field(
+        default=(),
+        description="Files of references that a manuscript cites by key, such as library.bib, RIS or CSL JSON.",
+    )
 
 
 class ModelPlan(Record):
@@ -453,11 +478,30 @@ class ServicePlan(Record):
     hosts: tuple[str, ...] = Field(
         default=(), description="Host names to accept in requests, in addition to the address."
     )
-    state: str | None = Field(default=None, description="Folder for runs and jobs. Default: a folder in the cache.")
+    sources: tuple[str, ...] = Field(
+        default=(),
+        description="Where references of manuscripts may be looked up, in addition to the corpora: pmc, crossref, or "
+        "NAME=PLACE with a folder, a file or a store.",
+    )
+    state: str | None = Field(
+        default=None, description="Folder for runs, jobs and shelves. Default: a folder in the cache."
+    )
     rate: int = Field(
         default=600,
         ge=1,
         description="Maximum requests per minute from one client. Behind a proxy, all clients count as one.",
+    )
+
+
+Language = Literal["en", "de", "es"]
+"""Languages of pages."""
+
+
+class ReportPlan(Record):
+    """How a report is written."""
+
+    language: Language = Field(
+        default="en", description="Language of the words around answers and sources. What was found stays in English."
     )
 
 
@@ -472,9 +516,19 @@ class Plan(SettingGroup):
         repair: What happens to rejected citations.
         workers: How work is shared among processes.
         service: Where the service listens.
+        report: How a report is written.
     """
 
     noun: ClassVar[str] = "a plan"
+    former: ClassVar[Mapping[str, str]] = {
+        "search.best": "Write search.relevance_top.",
+        "answer.answer_at": "Write answer.min_answer_probability.",
+        "answer.context": "Write answer.contexts, which is a list.",
+        "answer.fewest": "Write answer.min_shots.",
+        "answer.near": "Write answer.max_similarity.",
+        "check.aids": "Remove it: sources are no longer rewritten before they are judged.",
+        "check.checks": "Remove it: supported claims are no longer lowered by rules about numbers and negations.",
+    }
 
     search: SearchPlan = SearchPlan()
     answer: AnswerPlan = AnswerPlan()
@@ -483,17 +537,19 @@ class Plan(SettingGroup):
     repair: RepairPlan = RepairPlan()
     workers: WorkersPlan = WorkersPlan()
     service: ServicePlan = ServicePlan()
+    report: ReportPlan = ReportPlan()
 
 
 _ANSWERING = ("search", "answer", "check", "llm", "repair")
 SECTIONS: dict[str, tuple[str, ...]] = {
     "ask": _ANSWERING,
     "search": ("search", "llm"),
+    "evidence": ("search", "check", "llm"),
     "check": ("check", "llm", "workers"),
     "attribute": ("check", "llm", "workers"),
     "repair": ("check", "llm", "repair"),
     "demonstrations build": ("search", "llm"),
-    "report": ("check", "llm"),
+    "report": ("check", "llm", "report"),
     "annotate correct": ("check", "llm"),
     "corpus build": ("workers",),
     "corpus export": ("search",),
@@ -506,6 +562,7 @@ _SHORT_REPLIES: dict[str, Any] = {"timeout": 60, "reply_tokens": 256}
 _USUAL: dict[str, dict[str, dict[str, Any]]] = {
     "search": {"llm": _SHORT_REPLIES},
     "check": {"llm": _SHORT_REPLIES},
+    "evidence": {"llm": _SHORT_REPLIES},
     "attribute": {"llm": _SHORT_REPLIES},
     "repair": {"llm": _SHORT_REPLIES, "repair": {"enabled": True}},
     "report": {"llm": _SHORT_REPLIES},

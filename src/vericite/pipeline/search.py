@@ -197,8 +197,6 @@ def _reworded(question: Question, query: str) -> Question:
 def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Mark documents that are known on this machine to be retracted."""
     known = known_retractions()
-    if not known:
-        return tuple(found)
     return tuple(hit.model_copy(update={"document": known.flagged(hit.document)}) for hit in found)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from difflib import get_close_matches
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -103,6 +103,8 @@ class SettingGroup(Record):
 
     noun: ClassVar[str] = "settings"
     """What messages call them."""
+    former: ClassVar[Mapping[str, str]] = {}
+    """Settings of earlier versions, and what to do instead."""
 
     @classmethod
     def load(cls, path: Path, base: Self | None = None) -> Self:
@@ -121,11 +123,11 @@ class SettingGroup(Record):
         """
         # Only what was given, so that a default that depends on something else still applies.
         dumped, sections = self.model_dump(mode="json", exclude_unset=True), _sections(type(self))
-        for name, values in fields.items():
-            within = name in sections and isinstance(values, Mapping)
-            dumped[name] = {**dumped.get(name, {}), **values} if within else values
         wanted = f"expected {_described(type(self))}; found"
         place = f" {where}" if where else ""
+        for name, values in self._without_former(fields, place).items():
+            within = name in sections and isinstance(values, Mapping)
+            dumped[name] = {**dumped.get(name, {}), **values} if within else values
         try:
             return type(self).model_validate_json(json.dumps(dumped, default=_text_of))
         except ValidationError as error:
@@ -133,6 +135,22 @@ class SettingGroup(Record):
             raise InputError(f"{wanted} {field or 'a value'}{place}: {problem}. Correct that field.") from None
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{wanted}{place} values that are not settings: {error}") from None
+
+    def _without_former(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Leave out settings of earlier versions that had no value; refuse those with one."""
+        found = dict(fields)
+        for path, instead in self.former.items():
+            section, _, name = path.rpartition(".")
+            given = found.get(section)
+            if not isinstance(given, Mapping) or name not in given:
+                continue
+            values = {**cast("Mapping[str, Any]", given)}
+            if values.pop(name) is not None:
+                raise InputError(
+                    f"expected settings of this version; found {path}{place}, of an earlier one. {instead}"
+                )
+            found[section] = values
+        return found
 
     def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Self:
         """Return a copy with fields set by texts such as ``search.candidates=50``, as in ``--set``.
@@ -218,6 +236,8 @@ def parse_assignments(
 
 
 def _field_named(kind: type[BaseModel], path: str, sections: tuple[str, ...] | None) -> SettingField:
+    if issubclass(kind, SettingGroup) and path in kind.former:
+        raise InputError(f"expected a setting of this version; found {path}, of an earlier one. {kind.former[path]}")
     fields = {field.path: field for field in fields_of(kind, sections)}
     if path in fields:
         return fields[path]

@@ -19,6 +19,7 @@ from vericite.records.base import (
     to_json,
     write_jsonl,
 )
+from vericite.records.evidence import AnswerEvidence, Article, SentenceEvidence
 from vericite.records.gold import (
     CitationJudgement,
     CitationLabel,
@@ -31,13 +32,16 @@ from vericite.records.gold import (
     PairLabel,
     SentenceLabel,
 )
+from vericite.records.manuscripts import Manuscript, ManuscriptCitation, ManuscriptHeading, Reference
 from vericite.records.rates import Z95, Rate, RateTally, clustered_wilson
 from vericite.records.results import (
     Change,
     CheckedAnswer,
     CheckedRationale,
+    Degree,
     Label,
     OracleCell,
+    OtherSource,
     Provenance,
     RepairAction,
     Repaired,
@@ -45,8 +49,10 @@ from vericite.records.results import (
     StatementVerdict,
     Summary,
     UncitedClaim,
+    UnsupportedWords,
     Verdict,
     VerificationFailure,
+    WordKind,
 )
 from vericite.records.values import (
     Answer,
@@ -76,6 +82,8 @@ __all__ = [
     "STDIN",
     "Z95",
     "Answer",
+    "AnswerEvidence",
+    "Article",
     "Change",
     "CheckedAnswer",
     "CheckedRationale",
@@ -83,6 +91,7 @@ __all__ = [
     "CitationJudgement",
     "CitationLabel",
     "Claim",
+    "Degree",
     "Document",
     "Evidence",
     "EvidenceSpan",
@@ -93,9 +102,13 @@ __all__ = [
     "Label",
     "LabelledCitation",
     "Labels",
+    "Manuscript",
+    "ManuscriptCitation",
+    "ManuscriptHeading",
     "Names",
     "NuggetMatch",
     "OracleCell",
+    "OtherSource",
     "PairLabel",
     "Provenance",
     "Question",
@@ -105,6 +118,7 @@ __all__ = [
     "Rationale",
     "RationaleStep",
     "Record",
+    "Reference",
     "RepairAction",
     "Repaired",
     "Rewriting",
@@ -112,6 +126,7 @@ __all__ = [
     "Section",
     "Selected",
     "Sentence",
+    "SentenceEvidence",
     "SentenceLabel",
     "SourceStance",
     "SourceText",
@@ -121,8 +136,10 @@ __all__ = [
     "Summary",
     "Trimmed",
     "UncitedClaim",
+    "UnsupportedWords",
     "Verdict",
     "VerificationFailure",
+    "WordKind",
     "clustered_wilson",
     "first_problem",
     "number_jsonl",

@@ -9,15 +9,16 @@ import re
 import select
 import stat
 import sys
+import weakref
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast, get_args
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, ValidationError, model_validator
@@ -316,9 +317,9 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
         with open_or_wait(path) as file:
             expect_end(path, file)
             yield cast(BinaryIO, unpacked(file))
+    except (EOFError, BadGzipFile, zlib.error) as error:
+        raise InputError(f"expected a whole gzip file; found {path}: {error}") from None
     except (OSError, ValueError) as error:
-        if isinstance(error, BadGzipFile):
-            raise InputError(f"expected a gzip file; found {path}: {error}") from None
         # ValueError: a path with a null byte.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
@@ -330,7 +331,7 @@ def open_or_wait(path: Path) -> BinaryIO:
     Raises:
         OSError: The file cannot be opened.
     """
-    if not path.is_fifo():
+    if sys.platform == "win32" or not path.is_fifo():
         return path.open("rb")
     # A plain open would wait silently for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -341,6 +342,8 @@ def open_or_wait(path: Path) -> BinaryIO:
 
 def report_waiting(descriptor: int, name: str, advice: str) -> None:
     """Wait for the first byte of a pipe or terminal; after a while, say so."""
+    if sys.platform == "win32":
+        return  # It cannot poll, and waits when it reads.
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN | select.POLLHUP)
@@ -378,7 +381,8 @@ class _StandardInput:
         self._source: object = None
         self._raw: BufferedReader[Any] = BufferedReader(BytesIO())
         self._stream: GzipFile | BufferedReader[Any] = self._raw
-        self._kept: IO[bytes] | None = None
+        self._kept: Path | None = None
+        self._remove: Callable[[], object] = lambda: None
 
     @contextmanager
     def opened(self, packed: bool = False) -> Generator[BinaryIO]:
@@ -387,7 +391,7 @@ class _StandardInput:
         if self._kept is None:
             yield cast(BinaryIO, self._raw if packed else self._stream)
             return
-        with open(self._kept.name, "rb") as file:
+        with self._kept.open("rb") as file:
             yield cast(BinaryIO, file if packed else unpacked(file))
 
     def head(self) -> bytes:
@@ -408,16 +412,18 @@ class _StandardInput:
         """Write all of it to a temporary file, so that it can be read again."""
         self._begin()
         if self._kept is None:
-            self._kept = NamedTemporaryFile(prefix="vericite-")
-            _copy(self._raw, self._kept)
-            self._kept.flush()
-        return Path(self._kept.name)
+            # A file of a name, since Windows opens none a second time that is removed when it is closed.
+            descriptor, name = mkstemp(prefix="vericite-")
+            self._remove = weakref.finalize(self, Path(name).unlink, missing_ok=True)
+            with open(descriptor, "wb") as file:
+                _copy(self._raw, file)
+            self._kept = Path(name)
+        return self._kept
 
     def _begin(self) -> None:
         if self._source is sys.stdin.buffer:
             return
-        if self._kept is not None:
-            self._kept.close()
+        self._remove()
         self._source, self._kept = sys.stdin.buffer, None
         with suppress(OSError, ValueError):  # In tests, the input is not a file.
             report_waiting(sys.stdin.buffer.fileno(), "the standard input", "Type or pipe the records")

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from vericite.errors import VeriCiteError
 from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record, renamed
+from vericite.records.notebook import as_html
 from vericite.records.rates import Rate, clustered_wilson
 from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 """Common labels of all protocols. ``dangling``: the cited source does not exist."""
+
+
+Degree = Literal["supported", "partly supported", "contradicted", "not found"]
+"""How far the sources carry a sentence. Partly supported: a part of what it says. Not found: they do not say it."""
+
+WordKind = Literal[
+    "number", "unit", "direction", "population", "treatment", "outcome", "comparator", "time", "certainty"
+]
+"""What words of a sentence are about."""
+
+
+class UnsupportedWords(Record):
+    """Words of a sentence that no source of the citation carries, with their place in the answer."""
+
+    kind: WordKind
+    text: str = Field(min_length=1)
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
 
 
 class StatementVerdict(Record):
@@ -31,6 +49,26 @@ class StatementVerdict(Record):
     probabilities: FloatMap = FrozenDict()
 
 
+class OtherSource(Record):
+    """A source that supports a sentence whose cited sources do not.
+
+    ``marker`` is its number in the answer; None for a document of a corpus that was asked, too.
+    """
+
+    document: str
+    marker: int | None = Field(default=None, ge=1)
+
+    @property
+    def name(self) -> str:
+        """Its marker, as printed, or the document's id."""
+        return self.document if self.marker is None else f"[{self.marker}]"
+
+
+def is_unset(value: object) -> bool:
+    """Whether an optional part of a record is left out of its JSON."""
+    return value is None or value in ((), "")
+
+
 class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
@@ -41,7 +79,12 @@ class Verdict(Record):
     the others support it without them, and they do not support it alone (ALCE's irrelevant citations); None if the
     protocol does not ask. ``label_by_source`` has the label of each of several documents by its own sentences alone, if
     the protocol gives it: an irrelevant one may be superfluous. An ``abstained`` verdict is not counted; ``reasons``
-    says why. ``retracted`` are the documents known to be retracted.
+    says why. ``retracted`` are the documents known to be retracted. ``supported_by`` are other sources that support
+    the claim; they are looked for only with ``check.explain``, and only if no cited source supports it.
+
+    ``degree`` says how far the sources carry the claim; None if there is no verdict. With the setting
+    ``check.explain``, ``words`` are those that they do not carry, and ``because`` says what was found instead; both are
+    empty where nothing certain was found.
     """
 
     claim: str
@@ -60,7 +103,18 @@ class Verdict(Record):
     abstained: bool = False
     retracted: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    supported_by: tuple[OtherSource, ...] = Field(default=(), exclude_if=is_unset)
+    degree: Degree | None = Field(default=None, exclude_if=is_unset)
+    words: tuple[UnsupportedWords, ...] = Field(default=(), exclude_if=is_unset)
+    because: str = Field(default="", exclude_if=is_unset)
     protocol: str
+
+    @property
+    def elsewhere(self) -> str:
+        """The other sources that support it, in words; empty without any."""
+        names = [source.name for source in self.supported_by]
+        joined = "".join(names) if all(source.marker for source in self.supported_by) else ", ".join(names)
+        return f"supported by {joined} instead" if names else ""
 
     def kind_in(self, answer: Answer | None) -> str:
         """Return how it is counted: by its label, as abstained, or as quoted.
@@ -70,6 +124,8 @@ class Verdict(Record):
         if self.abstained:
             return "abstained"
         return "quoted" if self.label == "supported" and answer is not None and answer.selected else self.label
+
+    _repr_html_ = as_html
 
 
 class VerificationFailure(Record):
@@ -174,7 +230,8 @@ class Summary(Record):
     citations of documents known to be retracted. ``unread`` counts markers that point at nothing known.
 
     ``quoted`` are cases of an answer made of quotations whose sentence is word for word in its source. They hold by
-    construction, no judge was asked, and they are in no other count except ``citations``.
+    construction, no judge was asked, and they are in no other count except ``citations``. ``misattributed`` are judged
+    cases that are not supported by their sources and are supported by another; counted with ``check.explain`` only.
     """
 
     claims: int = 0
@@ -193,6 +250,7 @@ class Summary(Record):
     retracted: int = 0
     unread: int = 0
     quoted: int = 0
+    misattributed: int = Field(default=0, exclude_if=lambda count: not count)
 
     @property
     def judged(self) -> int:
@@ -206,8 +264,7 @@ class Summary(Record):
 
     def __add__(self, other: Summary) -> Summary:
         """Add the counts."""
-        mine, theirs = self.model_dump(), other.model_dump()
-        return Summary(**{name: mine[name] + theirs[name] for name in mine})
+        return Summary(**{name: getattr(self, name) + getattr(other, name) for name in type(self).model_fields})
 
     @classmethod
     def of(cls, answer: Answer, verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> Self:
@@ -224,6 +281,7 @@ class Summary(Record):
             failed=len(failures),
             retracted=sum(len(pair & retracted) for pair in pairs),
             unread=len(answer.unread),
+            misattributed=sum(bool(verdict.supported_by) and verdict.label != "dangling" for verdict in verdicts),
             **counts,
             **_closer([verdict for verdict in verdicts if verdict.kind_in(answer) != "quoted"], failures),
         )
@@ -250,7 +308,8 @@ def _closer(verdicts: Iterable[Verdict], failures: tuple[VerificationFailure, ..
 class CheckedAnswer(Record):
     """The result of ``check`` for one answer; one line of its output.
 
-    ``unread`` are markers that point at nothing known, as written in the answer.
+    ``unread`` are markers that point at nothing known, as written in the answer. ``assumed`` says what was assumed when
+    the answer was read, such as that each sentence cites every context.
     """
 
     id: str
@@ -258,6 +317,7 @@ class CheckedAnswer(Record):
     failures: tuple[VerificationFailure, ...] = ()
     uncited: tuple[UncitedClaim, ...] = ()
     unread: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = Field(default=(), exclude_if=is_unset)
     summary: Summary
     provenance: Provenance
 
@@ -305,22 +365,14 @@ class CheckedAnswer(Record):
 
     def __repr__(self) -> str:
         """One line: the answer's id and the counts of its citations."""
-        return f"<CheckedAnswer {self.id!r}: {_in_words(self.summary)}>"
+        return f"<CheckedAnswer {self.id!r}: {summary_in_words(self.summary)}>"
 
     __str__ = __repr__
 
-    def _repr_html_(self) -> str:
-        """Table for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in ("verdict", "cites", "p", "claim", "evidence"))
-        body = "".join(_html_row(row) for row in self.rows)
-        return (
-            f"<p>{escape(_in_words(self.summary))}</p>"
-            f'<table class="vericite"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        )
+    _repr_html_ = as_html
 
 
 _COLUMNS = ("claim", "start", "end", "markers", "documents", "label", "probability", "evidence", "reason")
-_COLOURS = {"supported": "#1a7f37", "contradicted": "#b42318", "irrelevant": "#9a6700", "dangling": "#b42318"}
 
 
 def _row(item: Verdict | VerificationFailure | UncitedClaim) -> dict[str, Any]:
@@ -335,20 +387,12 @@ def _row(item: Verdict | VerificationFailure | UncitedClaim) -> dict[str, Any]:
         **row,
         "probability": item.probabilities.get(item.label),
         "evidence": " ... ".join(span.text for span in item.evidence if span.text),
-        "reason": "; ".join(item.reasons),
+        "reason": "; ".join(filter(None, (item.elsewhere, *item.reasons))),
     }
 
 
-def _html_row(row: dict[str, Any]) -> str:
-    cites = "".join(f"[{marker}]" for marker in row["markers"])
-    probability = "" if row["probability"] is None else f"{row['probability']:.2f}"
-    cells = (cites, probability, row["claim"], row["evidence"])
-    label = f'<td style="color:{_COLOURS.get(row["label"], "#57606a")}">{escape(row["label"])}</td>'
-    style = "text-align:left;max-width:30em;white-space:normal"
-    return f"<tr>{label}" + "".join(f'<td style="{style}">{escape(cell)}</td>' for cell in cells) + "</tr>"
-
-
-def _in_words(summary: Summary) -> str:
+def summary_in_words(summary: Summary) -> str:
+    """Return the counts of an answer's citations in words."""
     count, of = support(summary)
     told = [f"{count} of {of} citations supported"] if of else [] if summary.quoted else ["no citations"]
     kinds = ("quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -416,6 +460,8 @@ class Run(Record):
     seconds: FloatMap = FrozenDict()
     cell: OracleCell | None = None
 
+    _repr_html_ = as_html
+
 
 _SEVERITY: tuple[RepairAction, ...] = ("dropped citation", "re-cited", "rewritten", "dropped")
 
@@ -472,6 +518,8 @@ class Repaired(Record):
     def content(self) -> tuple[int, int]:
         """Number of sentences kept or re-cited, and the total number of sentences."""
         return self.kept + self.count("re-cited"), self.sentences
+
+    _repr_html_ = as_html
 
 
 def support(summary: Summary) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from vericite.errors import expect_type
 from vericite.records.base import FloatMap, FrozenDict, Record, Span, renamed, storable
+from vericite.records.notebook import as_html
 
 
 class EvidenceSpan(Record):
@@ -319,7 +320,8 @@ class Answer(Record):
     documents that the generator did not see whole; ``spent`` is what the answer took. ``cut_off`` says that a model's
     reply reached its limit of tokens, so that its unfinished last sentence was dropped; ``notes`` are other changes to
     the reply, or what no source mentions. ``failed`` is why no answer could be made; its text is then empty. ``unread``
-    are places that look like citations and point at nothing known, such as ``[Doc A]``.
+    are places that look like citations and point at nothing known, such as ``[Doc A]``. ``assumed`` says what a reader
+    of the answer's format assumed, such as that each sentence cites every context.
 
     A generator that quotes sets ``selected``, how each claim was chosen, in order; ``sufficiency``, the probability
     that the sources answer at all; and ``stance``, which of them say yes and which no.
@@ -343,6 +345,7 @@ class Answer(Record):
     sufficiency: float | None = Field(default=None, ge=0, le=1)
     stance: SourceStance | None = None
     unread: tuple[Span, ...] = ()
+    assumed: tuple[str, ...] = Field(default=(), exclude_if=lambda assumed: not assumed)
 
     @model_validator(mode="after")
     def _coherent(self) -> Answer:
@@ -382,3 +385,5 @@ class Answer(Record):
     def uncited(self) -> tuple[Claim, ...]:
         """Claims that cite nothing, not even a source that does not exist."""
         return tuple(claim for claim in self.claims if not claim.citations)
+
+    _repr_html_ = as_html

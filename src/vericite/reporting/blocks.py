@@ -70,8 +70,13 @@ def to_markdown(blocks: Iterable[StyledLine]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def escaped(text: str) -> str:
+    """Return a text in Markdown, with its signs as they are."""
+    return _SIGNS.sub(lambda sign: sign[0] if len(sign[0]) > 1 else f"\\{sign[0]}", text)
+
+
 def _marked(word: Words) -> str:
-    text = _SIGNS.sub(lambda sign: sign[0] if len(sign[0]) > 1 else f"\\{sign[0]}", word.text)
+    text = escaped(word.text)
     if "bold" in word.style and (bare := text.strip()):
         text = text.replace(bare, f"**{bare}**", 1)
     return f"[{text}]({word.link})" if word.link else text
@@ -98,7 +103,8 @@ _STYLES: dict[Kind, tuple[str, str, str]] = {
     "detail": ("ListDetail", "List Detail", '<w:pPr><w:spacing w:after="60"/><w:ind w:left="850"/></w:pPr>'),
 }  # fmt: skip
 _COLOURS = {"red": "B42318", "green": "1A7F37", "yellow": "9A6700", "magenta": "86198F", "dim": "57606A"}
-_NOT_XML = re.compile("[\ufffe\uffff]")
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold."""
 
 
 def to_docx(blocks: Sequence[StyledLine]) -> bytes:
@@ -152,5 +158,5 @@ def _run(word: Words) -> str:
     form = "<w:b/>" if "bold" in word.style else ""
     form += f'<w:color w:val="{colour or "0563C1"}"/>' if colour or word.link else ""
     form += '<w:u w:val="single"/>' if word.link else ""
-    text = escape(_NOT_XML.sub("\ufffd", word.text))
+    text = escape(NOT_XML.sub("\ufffd", word.text))
     return f'<w:r>{f"<w:rPr>{form}</w:rPr>" if form else ""}<w:t xml:space="preserve">{text}</w:t></w:r>'

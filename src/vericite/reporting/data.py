@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -19,11 +19,13 @@ from vericite.evaluate.scoring import System, compare_all_pairs
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many, verifier_for
+from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
 from vericite.records.values import cut_in_words
-from vericite.reporting.run_lines import chosen_sentences
-from vericite.text.designs import study_design
+from vericite.reporting.manuscript import findings_of
+from vericite.reporting.run_lines import what_is_wrong
+from vericite.text.strength import Strength
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -42,6 +44,8 @@ class SystemSummary:
         answers: Number of answers.
         unanswered: Number of failures.
         insufficient: Number of answers that say that the sources do not suffice.
+        sentences: Number of sentences that were judged or cite nothing.
+        deleted: Number of sentences that repair deleted.
         rates: Its rates by name, except those with a denominator of 0.
         signatures: What made the verdicts, the most frequent first.
     """
@@ -50,6 +54,8 @@ class SystemSummary:
     answers: int
     unanswered: int
     insufficient: int
+    sentences: int
+    deleted: int
     rates: dict[str, Rate]
     signatures: list[dict[str, str]]
 
@@ -155,9 +161,15 @@ def _system(system: System) -> SystemSummary:
         len(system.items),
         sum(item.failed is not None for item in system.items),
         sum(item.answer is not None and item.answer.insufficient for item in system.items),
+        rates.summary.claims,
+        sum(_deleted(item.changes) for item in system.items),
         {name: rates[name] for name in shown},
         [dict(parts) for parts, _ in signatures.most_common(_SIGNATURES)],
     )
+
+
+def _deleted(changes: Iterable[Change]) -> int:
+    return len({change.sentence for change in changes if change.after is None})
 
 
 def _answer(system: int, item: Item, documents: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -195,6 +207,7 @@ class ShownAnswer:
         """Return everything that the page shows of the answer."""
         answer = self._answer
         claims = self._claims(item.checked)
+        manuscript = None if item.manuscript is None else self._manuscript(item.manuscript, claims)
         self._mark_quoted(claims, set(quoted_by_repair(item.changes).values()))
         return {
             "id": item.id,
@@ -209,9 +222,25 @@ class ShownAnswer:
             "claims": claims,
             "rationale": self._rationale(item),
             "changes": [_change(change) for change in item.changes],
-            "chosen": [asdict(chosen) for chosen in chosen_sentences(answer)] if answer else [],
+            "chosen": self._chosen(),
+            "stance": self._stance(),
+            "sufficiency": answer.sufficiency if answer else None,
+            "unlikely": bool(answer and answer.is_unlikely),
+            "notes": [f"{note[:1].upper()}{note[1:]}." for note in answer.notes] if answer else [],
+            # Added to quotations: the meaning of an abbreviation in its source.
+            "bracketed": bool(answer and answer.selected and any("[" in claim.text for claim in answer.claims)),
             "counts": dict(Counter(claim["kind"] for claim in claims)),
-        }
+        } | ({"manuscript": manuscript} if manuscript else {})
+
+    def _manuscript(self, check: ManuscriptCheck, claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return what was found about a manuscript; each sentence with the place of its claim among these."""
+        places = {(claim["start"], claim["end"]): number for number, claim in enumerate(claims)}
+        found = findings_of(check)
+        shown = found.model_dump(mode="json")
+        for sentence, given in zip(shown["sentences"], check.sentences, strict=True):
+            sentence["claim"] = places.get((self._units(given.start), self._units(given.end)), -1)
+            sentence["place"] = given.place
+        return shown
 
     def judged(self, result: Verdict | VerificationFailure) -> dict[str, Any]:
         """Return one more verdict with the resulting kind of its sentence."""
@@ -221,6 +250,31 @@ class ShownAnswer:
         start, end = self._units(result.start), self._units(result.end)
         return {"start": start, "end": end, "kind": min(kinds, key=_WORST.index), "verdict": verdict}
 
+    def _chosen(self) -> list[dict[str, Any]]:
+        """Return how each sentence was chosen; none for answers that are not quotations, and for repaired ones."""
+        answer = self._answer
+        if answer is None or len(answer.selected) != len(answer.claims):
+            return []
+        return [
+            {
+                "about": f"{selected.role} on {selected.aspect}" if selected.aspect else selected.role,
+                "answers": round(selected.answers, 3),
+                "against": _keys(selected.contradicted_by, self._keys),
+            }
+            for selected in answer.selected
+        ]
+
+    def _stance(self) -> dict[str, Any] | None:
+        """Return which sources say yes and which no, and the probability of yes; None if the answer does not say."""
+        stance = self._answer.stance if self._answer else None
+        if stance is None or not (stance.yes or stance.no):
+            return None
+        return {
+            "yes": _keys(stance.yes, self._keys),
+            "no": _keys(stance.no, self._keys),
+            "probability": round(stance.probability, 3),
+        }
+
     def _claims(self, checked: CheckedAnswer | None) -> list[dict[str, Any]]:
         """Return the sentences with their verdicts. Without an answer, they are taken from the verdicts."""
         answer, units = self._answer, self._units
@@ -229,7 +283,15 @@ class ShownAnswer:
             found[claim.span.start, claim.span.end] = {
                 "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text),
                 "verdicts": [],
-                "cites": [[cited.marker, self._keys.get(cited.document or "", "")] for cited in claim.citations],
+                "cites": [
+                    [
+                        cited.marker,
+                        self._keys.get(cited.document or "", ""),
+                        units(cited.span.start),
+                        units(cited.span.end),
+                    ]
+                    for cited in claim.citations
+                ],
             }  # fmt: skip
 
         def at(start: int, end: int, text: str) -> dict[str, Any]:
@@ -275,8 +337,14 @@ class ShownAnswer:
             "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
             "evidence": [self._passage(span) for span in verdict.evidence if span.document in self._texts],
             "reasons": list(verdict.reasons),
+            "degree": verdict.degree if verdict.degree == "partly supported" else None,
+            "because": what_is_wrong(verdict),
+            "words": [[self._units(words.start), self._units(words.end), words.kind] for words in verdict.words],
+            "elsewhere": verdict.elsewhere,
+            "others": _keys([source.document for source in verdict.supported_by], self._keys),
             "statements": [[part.text, part.label or "failed", part.native] for part in verdict.statements],
             "retracted": list(verdict.retracted),
+            "redundant": [key for document in verdict.redundant or () for key in _keys([document], self._keys)],
         }
         return {name: value for name, value in held.items() if value}
 
@@ -304,6 +372,7 @@ class ShownAnswer:
                 "question": step.question or "",
                 "category": judged.get(step.statement, "not judged"),
                 "documents": _keys(step.documents, self._keys),
+                "unfound": [_cut(quotation) for quotation in step.unfound],
                 "passages": [
                     _cut(self._texts[passage.document][0][passage.start : passage.end])
                     for passage in step.passages
@@ -324,8 +393,9 @@ def _keys(ids: Iterable[str], keys: dict[str, str]) -> list[str]:
     return [keys.get(id, id) for id in ids]
 
 
-def _change(change: Change) -> dict[str, str]:
-    return {"action": change.action, "before": change.before, "after": change.after or "", "why": change.why}
+def _change(change: Change) -> dict[str, Any]:
+    held = change.model_dump(mode="json", exclude={"round"})
+    return held | {"after": change.after or "", "by": change.by or ""}
 
 
 def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
@@ -335,16 +405,19 @@ def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
     if key in documents and documents[key]["text"] != text:
         key = f"{document.id}#{sha256(document.text.encode('utf-8', 'replace')).hexdigest()[:8]}"
     if key not in documents:
+        strength = Strength.of(document)
         held = {
             "id": document.id,
             "title": _cut(document.title),
             "text": text,
             "journal": document.journal,
             "year": document.year,
-            "design": study_design(document),
+            "design": strength.design,
+            "n": strength.n,
+            "depth": strength.depth,
             "pmid": document.pmid if (document.pmid or "").isdigit() else None,
             "doi": document.doi,
-            "retracted": document.retracted,
+            "retraction": strength.retraction,
         }
         documents[key] = {name: value for name, value in held.items() if value or name in ("title", "text")}
     return key

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vericite.disk.files import Replacing
 from vericite.errors import InputError
+from vericite.evaluate.citation_rates import CitationRates
 from vericite.records import RateTally
 from vericite.reporting.data import Report
+from vericite.reporting.words import LANGUAGES, Language, Wording
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
 
 MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"
 _FEWEST = 2
@@ -46,7 +51,19 @@ def make_plots(report: Report) -> tuple[list[Plot], str]:
         import vl_convert
     except ModuleNotFoundError:
         return [], MISSING
-    return [Plot(vl_convert.vegalite_to_svg(spec), caption) for spec, caption in charts], ""
+    return [Plot(_themed(vl_convert.vegalite_to_svg(spec)), caption) for spec, caption in charts], ""
+
+
+def _themed(svg: str) -> str:
+    """Return a plot with light words and lines where the reader's colours are dark."""
+    return svg.replace(">", f"><style>{_DARK}</style>", 1)
+
+
+_DARK = (
+    "@media screen and (prefers-color-scheme: dark) {"
+    "text { fill: #cdd5df } .role-axis-grid line { stroke: #343d49 }"
+    ".role-axis-tick line, .role-axis-domain line { stroke: #7d8896 } }"
+)
 
 
 def _charts(report: Report) -> list[tuple[dict[str, Any], str] | None]:
@@ -83,22 +100,26 @@ def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) ->
         }
         for (system, group), tally in tallies.items()
     ]
-    words = "; ".join(f"{row['system']}, {row['group']}: {row['rate']:.3f} (n {row['n']})" for row in rows[:12])
+    words = "; ".join(f"{row['system']}, {row['group']}: {row['rate']:.2f} (n {row['n']})" for row in rows[:12])
     groups = sorted({group for _, group in tallies}, key=lambda group: (group.isdigit(), group.zfill(9)))
+    names = [system.name for system in report.systems]
     shared: dict[str, Any] = {
         "x": {"field": "group", "type": "ordinal", "title": name, "sort": groups},
-        "xOffset": {"field": "system"},
-        "color": _COLOUR,
+        "xOffset": {"field": "system", "sort": names},
+        "color": _colour(names),
     }
     low = {"field": "low", "type": "quantitative", "title": "supported", "scale": {"domain": [0, 1]}}
     rate = {"field": "rate", "type": "quantitative"}
-    points = {**shared, "shape": {"field": "system", "type": "nominal"}, "y": rate}
+    points = {**shared, "y": rate}
     spec: dict[str, Any] = {
         **_base(rows, f"Supported citations by {name}, with 95 % intervals"),
-        "width": {"step": 28},
+        "width": {"step": max(28, 280 // (len(groups) * len(names)))},
         "layer": [
-            {"mark": "rule", "encoding": {**shared, "y": low, "y2": {"field": "high"}}},
-            {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": points},
+            {
+                "mark": "rule",
+                "encoding": {**shared, "y": low, "y2": {"field": "high"}},
+            },
+            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1}, "encoding": points},
         ],
     }
     return spec, f"Share of judged citations that are supported, by {name}. {words}"
@@ -164,7 +185,7 @@ def _by_people(report: Report, what: str) -> tuple[dict[str, Any], str] | None:
             if place >= _STEADY and (place % max(1, len(points) // 60) == 0 or place == len(points)):
                 rows.append({"system": system.name, "coverage": seen / whole, "share": counted / seen})
         if len(points) >= _STEADY:
-            ends.append(f"{system.name}: {counted / seen:.3f} of all (n {len(points)})")
+            ends.append(f"{system.name}: {counted / seen:.2f} of all (n {len(points)})")
     if len(rows) < _FEWEST:
         return None
     return _line(rows, title, ("coverage", "share of verdicts, most certain first"), ("share", axis)), (
@@ -221,14 +242,22 @@ def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[s
         **_base(rows, title),
         "width": 320,
         "mark": {"type": "line"},
-        "encoding": {**sides, "color": _COLOUR, "strokeDash": {"field": "system", "type": "nominal"}},
+        "encoding": {**sides, "color": _colour(str(row["system"]) for row in rows)},
     }
 
 
 _STEADY = 10
 """Minimum number of citations for a share to be drawn."""
-_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
-_COLOUR: dict[str, Any] = {"field": "system", "type": "nominal", "scale": {"range": _COLOURS}}
+_COLOURS = ["#2f7fd1", "#d9661f", "#1f9d6b", "#b565a7", "#8a8f98", "#b58900"]
+"""Colours of systems, which can be told apart on white and on black, also by people who confuse red and green."""
+
+
+def _colour(systems: Iterable[str]) -> dict[str, Any]:
+    """Return the colour of each system, in their order, with one legend if there are several."""
+    names = list(dict.fromkeys(systems))
+    legend = {"title": None, "orient": "top", "columns": 3, "labelLimit": 120} if len(names) > 1 else None
+    scale = {"domain": names, "range": _COLOURS}
+    return {"field": "system", "type": "nominal", "scale": scale, "legend": legend}
 
 
 def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
@@ -237,13 +266,29 @@ def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
         "title": {"text": title, "anchor": "start", "fontSize": 13},
         "data": {"values": rows},
         "height": 220,
-        "background": "white",
+        "background": None,
+        "config": {
+            "view": {"stroke": None},
+            "font": "sans-serif",
+            "axis": {"labelAngle": 0, "titleFontWeight": "normal"},
+        },
     }
 
 
 _OWN = "vericite.reporting"
-CSS, ELEMENTS, ANSWER = (_OWN, "page.css"), (_OWN, "elements.js"), (_OWN, "answer.js")
-"""Shared with other pages: styles, creation of elements, and the view of an answer."""
+ELEMENTS = (_OWN, "elements.js")
+"""The script that creates elements. Every page has it."""
+ANSWER_SCRIPTS = (
+    ELEMENTS,
+    (_OWN, "words.js"),
+    (_OWN, "components.js"),
+    (_OWN, "answer.js"),
+    (_OWN, "repair.js"),
+    (_OWN, "manuscript.js"),
+)
+"""The scripts of pages that show answers: elements, components, and the views of an answer and a manuscript."""
+COMPONENT_STYLES = (_OWN, "components.css")
+"""Colours and sizes for light, dark and print, and the styles of all components."""
 
 LARGEST = 15_000_000
 """Size of a page in bytes from which its data should be in a separate file."""
@@ -262,31 +307,72 @@ class Page:
         return len(self.html.encode("utf-8", "replace")) + len((self.data or "").encode("utf-8", "replace"))
 
 
-def make_page(report: Report, title: str, external_data: bool = False) -> Page:
+def make_page(report: Report, title: str, external_data: bool = False, language: Language = "en") -> Page:
     """Return the page of a report.
 
     Args:
         report: The report.
         title: The heading.
         external_data: Whether the data are in ``data.js`` next to the page.
+        language: The language of its words.
     """
     plots, missing = make_plots(report)
-    names = list(dict.fromkeys(name for system in report.systems for name in system.rates))
+    rows, absent = _rows(report, Wording(language))
     html = rendered(
         "vericite.reporting",
         "page.html.j2",
-        PageParts((CSS,), (ELEMENTS, ANSWER, (_OWN, "page.js")), external=external_data),
+        PageParts(
+            (COMPONENT_STYLES, (_OWN, "page.css")),
+            (*ANSWER_SCRIPTS, (_OWN, "review.js"), (_OWN, "page.js")),
+            external=external_data,
+        ),
         None if external_data else report.values,
+        language,
         title=title,
         external=external_data,
-        names=names,
+        single=len(report.answers) == 1,
+        answer="page.manuscript" if any("manuscript" in row for row in report.answers) else "page.answer",
+        rows=rows,
+        absent=absent,
         systems=report.systems,
+        made=_made(report),
         comparisons=report.comparisons,
         people=report.people,
         plots=[{"source": _as_image(plot), "caption": plot.caption} for plot in plots],
         missing=missing,
     )
     return Page(html, f"window.REPORT = {as_json(report.values)};\n" if external_data else None)
+
+
+def _rows(report: Report, t: Wording) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of the table of figures, and the names of outcomes that no answer has."""
+    names = dict.fromkeys(name for system in report.systems for name in system.rates)
+    rows: list[dict[str, Any]] = []
+    absent: list[str] = []
+    for name in names:
+        rates = [system.rates.get(name) for system in report.systems]
+        shown = t.known("rates.", name)
+        if (
+            any(rate is not None and rate.count != 0 and rate.value is not None for rate in rates)
+            or name == "supported"
+        ):
+            of = CitationRates.denominator(name)
+            rows.append({"name": shown, "of": t.known("rates.of-", of), "rates": rates})
+        else:
+            absent.append(shown)
+    return rows, absent
+
+
+def _made(report: Report) -> list[tuple[list[str], list[dict[str, str]]]]:
+    """Return what made the figures, once for all systems for which it is the same."""
+    made: list[tuple[list[str], list[dict[str, str]]]] = []
+    for system in report.systems:
+        names = next((names for names, parts in made if parts == system.signatures), None)
+        if names is None:
+            made.append(([system.name], system.signatures))
+        else:
+            names.append(system.name)
+    return made
 
 
 @dataclass(frozen=True)
@@ -306,7 +392,7 @@ class PageParts:
     asks: bool = False
 
 
-def rendered(package: str, template: str, parts: PageParts, data: Any, **values: Any) -> str:
+def rendered(package: str, template: str, parts: PageParts, data: Any, language: Language = "en", **values: Any) -> str:
     """Render a page from a template in a package's folder ``page``; it may extend the template here.
 
     Args:
@@ -314,21 +400,46 @@ def rendered(package: str, template: str, parts: PageParts, data: Any, **values:
         template: The template's file.
         parts: Styles and scripts to include.
         data: The data that its script reads.
+        language: The language of its words.
         values: The values that the template prints.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = ChoiceLoader([PackageLoader(name, "page") for name in dict.fromkeys((package, _OWN))])
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    words = Wording(language)
     css, script = ("".join(_part(*part) for part in named) for named in (parts.styles, parts.scripts))
-    return environment.get_template(template).render(
-        values,
-        policy=policy(css, script, parts),
-        css=Markup(css),
-        script=Markup(script),
-        data=Markup(as_json(data)),
+    return (
+        _environment(package)
+        .get_template(template)
+        .render(
+            values,
+            policy=policy(css, script, parts),
+            css=Markup(css),
+            script=Markup(script),
+            data=Markup(as_json(data)),
+            language=language,
+            languages=LANGUAGES,
+            t=words,
+            words=Markup(as_json(words.of(name.removesuffix(".js") for _, name in parts.scripts))),
+        )
     )
+
+
+def template(name: str) -> Template:
+    """Return a template of reports; it escapes the values that it prints."""
+    return _environment(_OWN).get_template(name)
+
+
+def page_part(name: str) -> str:
+    """Return the text of a style sheet or a script of reports."""
+    return _part(_OWN, name)
+
+
+@lru_cache
+def _environment(package: str) -> Environment:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader(name, "page") for name in dict.fromkeys((package, _OWN))])
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
 
 def write_page(page: Page, out: Path) -> None:

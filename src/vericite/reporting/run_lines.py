@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vericite.corpus.references import in_sentences, links, reference_text
-from vericite.records import Answer, Change, EvidenceSpan, Rewriting, Run, Summary, Verdict
+from vericite.records import Answer, AnswerEvidence, Change, EvidenceSpan, Rewriting, Run, Summary, Verdict
 from vericite.records.values import cut_in_words
 from vericite.reporting.blocks import StyledLine, Words
-from vericite.text.designs import study_design
+from vericite.text.strength import Strength, study_words
 
 RETRACTED = ("RETRACTED", "bold red")
 """The mark next to retracted documents and next to the verdicts on their citations."""
@@ -123,20 +123,21 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
     for number, document in enumerate([*found, *run.answer.documents[len(found) :]], start=1):
         hit = hits.get(document.id)
         words: list[str | Words | tuple[str, str]] = [(f"[{number}] ", "bold")]
-        design = study_design(document)
+        strength = Strength.of(document)
         if full:
-            words.append(f"{reference_text(document)}{f' {design.capitalize()}.' if design else ''}")
+            facts = strength.facts
+            words.append(f"{reference_text(document)}{f' {facts[0].upper()}{facts[1:]}.' if facts else ''}")
             for name, address in links(document):
                 words += [" ", Words(name, link=address)]
         else:
             words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
-            words.append((f"  {design}" if design else "", "dim"))
+            words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
             words.append((f"  {document.id}", "dim"))
         # PubMed is searched in stages, each wider than the previous one; the name says which.
         if hit is not None and hit.retriever.startswith("pubmed("):
             words.append((f"  {hit.retriever}", "dim"))
-        if document.retracted:
-            words += ["  ", RETRACTED]
+        if strength.retraction:
+            words.append((f"  {strength.retraction.upper()}", "bold red"))
         yield _of("item", *words), document.id
 
 
@@ -172,7 +173,7 @@ def chosen_sentences(answer: Answer) -> list[Chosen]:
     for claim, selected in zip(answer.claims, answer.selected, strict=True):
         cited = [answer.document(citation.document) for citation in claim.citations if citation.document]
         source = cited[0] if cited else None
-        facts = [] if source is None else [study_design(source) or "", str(source.year or "")]
+        facts = [] if source is None else [*Strength.of(source).study, str(source.year or "")]
         about = [", ".join(filter(None, facts)), f"answers the question: {selected.answers:.2f}"]
         found.append(
             Chosen(
@@ -195,9 +196,43 @@ def verdict_blocks(verdict: Verdict, answer: Answer) -> Iterator[StyledLine]:
         yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
     for statement in verdict.statements:
         yield _of("detail", (statement.native, "bold"), f"  {statement.text}")
+    if said := what_is_wrong(verdict):
+        yield _of("detail", (said, "yellow"))
+    if verdict.supported_by:
+        yield _of("detail", (verdict.elsewhere, "cyan"))
     for reason in (native(verdict), *verdict.reasons):
         if reason:
             yield _of("detail", (reason, "dim"))
+
+
+def evidence_lines(found: AnswerEvidence) -> Iterator[StyledLine]:
+    """Yield each sentence of an answer with the articles that support and that contradict it."""
+    yield _of("title", found.question or found.id)
+    for sentence in found.sentences:
+        yield _of("text", sentence.text, gap=True)
+        for word, articles in (("supported", sentence.supporting), ("contradicted", sentence.contradicting)):
+            for article in articles:
+                about = in_sentences(article.title or "(no title)", None, article.year)
+                name = f"PMID {article.pmid}" if article.pmid else article.id
+                study = ", ".join(study_words(article.design, article.n))
+                shown = (f"  {study}" if study else "", "dim")
+                doubt = (f"  {article.retraction.upper()}" if article.retraction else "", "bold red")
+                told = f" {article.probability:.2f}  {about}"
+                yield _of("item", (f"{word} by", STYLES[word]), f" {name}", told, shown, doubt)
+                for passage in article.passages[:1]:
+                    yield _of("detail", "“", passage.text or "", "”")
+        if sentence.failed:
+            yield _of("item", ("failed", "red"), f" {sentence.failed}")
+        elif not (sentence.supporting or sentence.contradicting):
+            yield _of("item", ("nothing found for or against it", "dim"))
+
+
+def what_is_wrong(verdict: Verdict) -> str:
+    """Return why a sentence is not supported: the reason that was found, else the words that no source carries."""
+    if verdict.because:
+        return verdict.because
+    named = ", ".join(f"“{words.text}” ({words.kind})" for words in verdict.words)
+    return f"Not in the source: {named}." if named else ""
 
 
 def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple[str, str]]:
@@ -208,8 +243,9 @@ def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple
 
 
 def native(verdict: Verdict) -> str:
-    """Return the native verdict if it differs from the label, and the redundant documents."""
+    """Return the native verdict and the degree if they differ from the label, and the redundant documents."""
     own = [] if verdict.native in (verdict.label, "abstained") else [verdict.native]
+    own += ["partly supported"] if verdict.degree == "partly supported" else []
     return ", ".join([*own, *(f"{document} redundant" for document in verdict.redundant or ())])
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
-from vericite.corpus.references import to_ris
+from vericite.corpus.references import links, reference_text, to_ris
 from vericite.disk.files import Replacing, whole_bytes
 from vericite.errors import InputError
-from vericite.records import Document, Run, to_json
-from vericite.reporting.blocks import StyledLine, to_docx, to_markdown
+from vericite.records import Answer, Document, Run, to_json
+from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.run_lines import run_lines
+from vericite.text.references import body_end
 from vericite.version import __version__
 
 FORMS = {
@@ -32,7 +34,11 @@ def form_of(out: Path) -> str:
     ending = {".markdown": ".md", ".htm": ".html"}.get(out.suffix.lower(), out.suffix.lower())
     if ending not in FORMS:
         known = ", ".join(f"{ending} ({what})" for ending, what in FORMS.items())
-        raise InputError(f"expected a file that ends in {known}; found {out}")
+        lines = out.with_suffix(".jsonl")
+        table = f"vericite report {lines} --out {out.with_suffix('.csv')}"
+        raise InputError(
+            f"expected a file that ends in {known}; found {out}. For a spreadsheet, write {lines}, then: {table}"
+        )
     return ending
 
 
@@ -51,6 +57,12 @@ def write_runs(runs: Sequence[Run], out: Path) -> None:
         _write(out, _text(runs, ending))
     except OSError as error:
         raise InputError(f"expected a file that can be written; found {out}: {error.strerror}") from None
+
+
+def document_of(run: Run, ending: Literal[".docx", ".md"]) -> bytes:
+    """Return an answer as a Word document or as Markdown."""
+    lines = list(_document([run]))
+    return to_docx(lines) if ending == ".docx" else to_markdown(lines).encode()
 
 
 def _text(runs: Sequence[Run], ending: str) -> Iterable[str]:
@@ -90,6 +102,21 @@ def _document(runs: Sequence[Run]) -> Iterator[StyledLine]:
         yield from run_lines(run, full=True)
     made = "Research tool, not medical advice. Read the sources before you rely on an answer."
     yield StyledLine.of("text", (f"VeriCite {__version__}. {made}", "dim"), gap=True)
+
+
+def cited_text(answer: Answer, is_markdown: bool) -> str:
+    """Return the text of an answer with the sources that its markers cite, in place of a list that it had."""
+    numbers = {citation.marker: citation.document for claim in answer.claims for citation in claim.citations}
+    sources = [StyledLine.of("heading", "Sources")]
+    for number, id in sorted(numbers.items()):
+        if 0 < number <= len(answer.documents) and (document := answer.documents[number - 1]).id == id:
+            places = [word for name, address in links(document) for word in (" ", Words(name, link=address))]
+            sources.append(StyledLine.of("item", f"[{number}] {reference_text(document)}", *places))
+    text = answer.text[: body_end(answer.text)].rstrip()
+    if len(sources) == 1:
+        return f"{text}\n"
+    listed = to_markdown(sources) if is_markdown else "".join(f"{line.text}\n" for line in sources)
+    return f"{text}\n\n{listed}"
 
 
 def references(runs: Iterable[Run]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,14 +35,25 @@ class BM25:
 
     def __init__(self, texts: Iterable[str]) -> None:
         counts = [Counter(terms(text)) for text in texts]
-        self.size = len(counts)
-        lengths = np.array([count.total() for count in counts], dtype=np.float32)
-        self._norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()) if self.size else 0.0, 1.0))
+        self._measure(np.array([count.total() for count in counts], dtype=np.float32))
+        self._places: NDArray[np.int64] | None = None
         postings: dict[str, list[tuple[int, int]]] = {}
         for index, count in enumerate(counts):
             for term, times in count.items():
                 postings.setdefault(term, []).append((index, times))
         self._postings = {term: np.array(found, dtype=np.int64) for term, found in postings.items()}
+
+    def _measure(self, lengths: NDArray[np.float32]) -> None:
+        self.size, self._lengths = len(lengths), lengths
+        self._norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()) if self.size else 0.0, 1.0))
+
+    def among(self, rows: NDArray[np.int64]) -> BM25:
+        """Return the index of some of the texts, which shares this one's terms and scores as one of them alone."""
+        made = copy(self)
+        made._places = np.full(self.size, -1, dtype=np.int64)
+        made._places[rows] = np.arange(len(rows))
+        made._measure(self._lengths[rows])
+        return made
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return a score for each text; 0 without a common term."""
@@ -49,8 +61,11 @@ class BM25:
         for term in dict.fromkeys(terms(query)):
             found = self._postings.get(term)
             if found is not None:
-                weight = np.log(1 + (self.size - len(found) + 0.5) / (len(found) + 0.5))
                 rows, times = found[:, 0], found[:, 1]
+                if self._places is not None:
+                    rows = self._places[rows]
+                    rows, times = rows[rows >= 0], times[rows >= 0]
+                weight = np.log(1 + (self.size - len(rows) + 0.5) / (len(rows) + 0.5))
                 scores[rows] += weight * times / (times + self._norm[rows])
         return scores
 
@@ -87,6 +102,18 @@ class MemoryRetriever:
         self._given = vectors
         self._by: Way = by
         self._name = name
+        self._part_of: tuple[MemoryRetriever, NDArray[np.int64]] | None = None
+
+    def passing(self, filters: Filters) -> MemoryRetriever:
+        """Return a retriever of the documents that pass. It ranks as one of them alone, and shares this one's index."""
+        if filters.predicate() is None:
+            return self
+        kept = [row for row, document in enumerate(self.documents) if filters.passes(document)]
+        rows = np.array(kept, dtype=np.int64)
+        made = MemoryRetriever([self.documents[row] for row in kept], self._embedder, None, self._by, self._name)
+        whole, own = self._part_of or (self, None)
+        made._part_of = whole, rows if own is None else own[rows]
+        return made
 
     @property
     def signature(self) -> str:
@@ -131,8 +158,14 @@ class MemoryRetriever:
         if self._by != "dense":
             scores["bm25"] = self._words.scores(question)
         if self._by != "bm25" and self._embedder is not None:
-            scores[self._name] = self._vectors @ query_vector(self._embedder, question)
+            scores[self._name] = self._products(query_vector(self._embedder, question))
         return scores
+
+    def _products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self._part_of is None:
+            return self._vectors @ query
+        whole, rows = self._part_of
+        return whole._products(query)[rows]
 
     def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
         lexical, dense = scores["bm25"], scores[self._name]
@@ -141,7 +174,10 @@ class MemoryRetriever:
 
     @cached_property
     def _words(self) -> BM25:
-        return BM25(document.titled_text for document in self.documents)
+        if self._part_of is None:
+            return BM25(document.titled_text for document in self.documents)
+        whole, rows = self._part_of
+        return whole._words.among(rows)
 
     @cached_property
     def _vectors(self) -> NDArray[np.float32]:

@@ -12,9 +12,9 @@ from vericite.attribution.attributor import Attributor
 from vericite.attribution.registry import load_attributor
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
-from vericite.pipeline.build import judge_of, protocol_of, settings_of
+from vericite.pipeline.build import explain_of, judge_of, protocol_of, settings_of
 from vericite.pipeline.check import check_many, verifier_for
-from vericite.pipeline.plan import CheckPlan, ModelPlan
+from vericite.pipeline.plan import CheckPlan, ModelPlan, Plan
 from vericite.records import Answer, Record
 from vericite.verify.protocol import Protocol
 
@@ -57,9 +57,10 @@ class CheckWork(AnswerWork):
     def open(self) -> Do:
         """Return the check with a verifier that the worker uses for all its parts."""
         protocol = self._protocol()
+        explain = explain_of(Plan(check=self.check, llm=self.llm))
 
         def checked(answers: Sequence[Answer]) -> Iterator[BaseModel]:
-            return check_many(answers, protocol, cache=self.llm.cache)
+            return check_many(answers, protocol, cache=self.llm.cache, explain=explain)
 
         return checked
 
@@ -71,7 +72,8 @@ class CheckWork(AnswerWork):
         """Return the provenance of the verdicts."""
         verifier = verifier_for(self._protocol())
         _refuse_waiting(verifier.judge)
-        return {"do": self.do, "by": verifier.provenance.model_dump(mode="json")}
+        explain = {"explain": self.check.corpus or True} if self.check.explain else {}
+        return {"do": self.do, "by": verifier.provenance.model_dump(mode="json"), **explain}
 
     def _protocol(self) -> Protocol:
         return protocol_of(self.check, judge_of(self.check, settings_of(self.llm)))

@@ -7,24 +7,34 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from vericite.attribution.attributor import Attribution
-from vericite.errors import VeriCiteError
-from vericite.records import Record, Run, to_json
+from vericite.errors import InputError, VeriCiteError
+from vericite.records import AnswerEvidence, Record, Run, to_json
+from vericite.reporting.words import Wording
 from vericite.serve import bodies, pages
-from vericite.serve.engine import OUT_OF_TIME, Stopped, Work
+from vericite.serve.engine import Stopped, TimeLimit, Work
+from vericite.serve.events import ASK_EVENTS, CHECK_EVENTS, MANUSCRIPT_EVENTS, Emit
 from vericite.serve.gate import FrontGate, GateSettings, Metrics, Refused
 from vericite.serve.jobs import Jobs, JobState
 from vericite.serve.memory import MemoryTrimmer
-from vericite.serve.openapi import Reply, calculation, complete_openapi, operation
+from vericite.serve.openapi import LAST_EVENT, ErrorDetails, Reply, calculation, complete_openapi, operation
 from vericite.serve.run_store import NoSuchRun, RunsFound, StoredRun
-from vericite.serve.service import Emit, Service
+from vericite.serve.service import Service
+from vericite.serve.shelves import (
+    DocumentShelf,
+    FileAdded,
+    ShelfBody,
+    ShelvedDocuments,
+    ShelvesFound,
+    WaitingBody,
+)
 from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, error_body, status_of
 from vericite.version import __version__
 
@@ -34,6 +44,19 @@ if TYPE_CHECKING:
 # pyright: reportUnusedFunction=false
 
 _Made = TypeVar("_Made", bound=Record)
+_FILE = "application/octet-stream"
+_View = Annotated[bool, Query(include_in_schema=False)]
+"""Whether to send what the web page shows."""
+_RESULTS = (
+    Run
+    | bodies.RepairedBody
+    | bodies.Checked
+    | bodies.CheckedManuscript
+    | Attribution
+    | bodies.SearchFound
+    | AnswerEvidence
+)
+"""What a stream can end with."""
 
 
 def make_app(service: Service, token: str | None = None, hosts: frozenset[str] = frozenset()) -> FrontGate:
@@ -66,17 +89,28 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         service.close()
         turns.pool.shutdown(wait=False, cancel_futures=True)
 
-    app = FastAPI(title="VeriCite", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="VeriCite",
+        summary="Answers biomedical questions from sources, and checks the citations of any answer",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
+    )
     app.state.ready = False
     _add_errors(app)
     _add_calls(app, service, responder)
+    _add_manuscripts(app, service, responder)
     _add_documents(app, service, turns)
+    _add_shelves(app, service, turns)
     _add_streams(app, streams)
     _add_pages(app, service)
     _add_runs(app, service, responder)
+    _add_files_of_runs(app, service)
     _add_jobs(app, jobs)
     _add_health(app, service, turns, metrics)
-    _add_openapi(app)
+    _add_openapi(app, needs_token=token is not None)
     if tools is not None:
         from vericite.serve.mcp import routes_of
 
@@ -126,13 +160,13 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": {"status": 422, "message": message}}, 422)
 
 
-def _add_openapi(app: FastAPI) -> None:
+def _add_openapi(app: FastAPI, needs_token: bool) -> None:
     generate = app.openapi
     cached: list[dict[str, Any]] = []
 
     def openapi() -> dict[str, Any]:
         if not cached:
-            cached.append(complete_openapi(generate()))
+            cached.append(complete_openapi(generate(), needs_token))
         return cached[0]
 
     app.openapi = openapi
@@ -146,7 +180,11 @@ class _Responder:
     streams: Streams
 
     async def answer(
-        self, request: Request, call: Callable[[Emit | None], _Made], brief: Callable[[_Made], str] | None = None
+        self,
+        request: Request,
+        call: Callable[[Emit | None], _Made],
+        brief: Callable[[_Made], str] | None = None,
+        limit: TimeLimit | None = None,
     ) -> Response:
         """Run a call and respond with its result.
 
@@ -154,28 +192,37 @@ class _Responder:
             request: The client's request.
             call: The work to do; it reports progress to its argument.
             brief: Makes the last event of a stream, in place of the full record.
+            limit: Time limit (None: the usual one).
         """
         last: Callable[[_Made], str] = brief or to_json
         if "respond-async" in request.headers.get("prefer", ""):
-            stream = self.streams.begin(lambda emit: last(call(emit)), PATIENCE)
+            stream = self.streams.begin(lambda emit: last(call(emit)), PATIENCE, limit)
             return JSONResponse({"stream": stream.id}, 202)
         if "text/event-stream" in request.headers.get("accept", ""):
-            return _events(self.streams.begin(lambda emit: last(call(emit))))
-        return await _respond(request, self.turns, lambda: Response(to_json(call(None)), media_type="application/json"))
+            return _events(self.streams.begin(lambda emit: last(call(emit)), limit=limit))
+
+        def reply() -> Response:
+            return Response(to_json(call(None)), media_type="application/json")
+
+        return await _respond(request, self.turns, reply, limit)
 
 
-async def _respond(request: Request, turns: Turns, call: Callable[[], Response]) -> Response:
+async def _respond(
+    request: Request, turns: Turns, call: Callable[[], Response], limit: TimeLimit | None = None
+) -> Response:
     """Run a call when its turn comes, within its time limit; stop it if the client disconnects."""
-    async with turns.turn() as work:
+    async with turns.turn(limit) as work:
         response = turns.start(work, call)
         watching = asyncio.create_task(_watch_disconnect(request, work))
         try:
-            return await asyncio.wait_for(asyncio.shield(response), turns.seconds + 1)
+            return await asyncio.wait_for(asyncio.shield(response), work.limit.seconds + 1)
         except Stopped as stopped:
             return JSONResponse({"error": error_body(stopped)}, 504)
         except TimeoutError:
-            work.stop(OUT_OF_TIME)
-            return JSONResponse({"error": {"status": 504, "message": OUT_OF_TIME}}, 504)
+            work.stop(work.limit.message)
+            # It ends soon, and no one waits for it: asyncio would log that as an error.
+            response.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            return JSONResponse({"error": {"status": 504, "message": work.limit.message}}, 504)
         finally:
             watching.cancel()
 
@@ -198,8 +245,8 @@ async def _read_body(kind: type[_Made], request: Request) -> _Made:
 
 
 def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
-    @app.post("/v1/ask", openapi_extra=calculation(Run, bodies.AskBody))
-    async def ask(request: Request, view: bool = False) -> Response:
+    @app.post("/v1/ask", openapi_extra=calculation(Run, bodies.AskBody, ASK_EVENTS))
+    async def ask(request: Request, view: _View = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
         body = await _read_body(bodies.AskBody, request)
         kept: list[str] = []
@@ -213,8 +260,8 @@ def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
 
         return await responder.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
 
-    @app.post("/v1/check", openapi_extra=calculation(bodies.Checked, bodies.AnswerBody))
-    async def check(request: Request, view: bool = False) -> Response:
+    @app.post("/v1/check", openapi_extra=calculation(bodies.Checked, bodies.AnswerBody, CHECK_EVENTS))
+    async def check(request: Request, view: _View = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
         body = await _read_body(bodies.AnswerBody, request)
 
@@ -241,10 +288,45 @@ def _add_calls(app: FastAPI, service: Service, responder: _Responder) -> None:
         body = await _read_body(bodies.SearchBody, request)
         return await responder.answer(request, lambda emit: service.search(body))
 
+    @app.post("/v1/evidence", openapi_extra=calculation(AnswerEvidence, bodies.EvidenceBody))
+    async def find_evidence(request: Request) -> Response:
+        """Find articles that support and that contradict each sentence of an answer."""
+        body = await _read_body(bodies.EvidenceBody, request)
+        return await responder.answer(request, lambda emit: service.evidence(body))
+
+
+def _add_manuscripts(app: FastAPI, service: Service, responder: _Responder) -> None:
+    multipart = calculation(
+        bodies.CheckedManuscript, bodies.ManuscriptBody, MANUSCRIPT_EVENTS, media="multipart/form-data"
+    )
+
+    @app.post("/v1/manuscripts", openapi_extra=multipart)
+    async def check_manuscript(request: Request, view: _View = False) -> Response:
+        """Check the citations of a manuscript: Word, PDF, LaTeX, HTML, Markdown or text with a list of references."""
+        named = request.headers.get("content-type", "")
+        body = await asyncio.to_thread(bodies.parse_manuscript, named, await request.body())
+
+        def call(emit: Emit | None) -> bodies.CheckedManuscript:
+            return service.manuscripts.check(body, emit)
+
+        def brief(made: bodies.CheckedManuscript) -> str:
+            return _brief(made.run)
+
+        return await responder.answer(request, call, brief if view else None, service.manuscripts.time_limit)
+
+    @app.post("/v1/pasted", openapi_extra=calculation(bodies.Pasted, bodies.PastedBody))
+    async def read_pasted(request: Request) -> Response:
+        """Number the sources of a pasted answer, and look up their texts in the places that it names."""
+        body = await _read_body(bodies.PastedBody, request)
+        return await responder.answer(request, lambda emit: service.manuscripts.read_pasted(body))
+
 
 def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
-    @app.post("/v1/documents", openapi_extra=operation(Reply(kind=bodies.DocumentsFound), body=bytes))
-    async def documents(request: Request, name: str = "document.txt") -> Response:
+    @app.post(
+        "/v1/documents",
+        openapi_extra=operation(Reply(kind=bodies.DocumentsFound), body=bytes, errors=(422, 501, 504, 507)),
+    )
+    async def read_file(request: Request, name: str = "document.txt") -> Response:
         """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body, and return its documents."""
         content = await request.body()
 
@@ -256,45 +338,111 @@ def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
         return await _respond(request, turns, read)
 
 
+def _add_shelves(app: FastAPI, service: Service, turns: Turns) -> None:
+    shelves = service.library.shelves
+
+    @app.get("/v1/shelves", openapi_extra=operation(Reply(kind=ShelvesFound)))
+    async def list_shelves() -> Response:
+        """The corpora of the service, and the shelves that clients made."""
+        found = await asyncio.to_thread(service.library.all)
+        return _json(ShelvesFound(shelves=tuple(found)))
+
+    @app.post("/v1/shelves", openapi_extra=operation(Reply(201, DocumentShelf), body=ShelfBody, errors=(422, 501, 507)))
+    async def make_shelf(request: Request) -> Response:
+        """Make a shelf and name the files that will be sent. It is a corpus as soon as all were sent."""
+        body = await _read_body(ShelfBody, request)
+        return _json(await asyncio.to_thread(shelves.make, body.name, body.files), 201)
+
+    @app.get("/v1/shelves/{id}", openapi_extra=operation(Reply(kind=DocumentShelf), errors=(404,)))
+    async def get_shelf(id: str) -> Response:
+        """A shelf that a client made."""
+        return _json(await asyncio.to_thread(shelves.get, id))
+
+    @app.delete("/v1/shelves/{id}", openapi_extra=operation(Reply(204), errors=(404, 422, 507)))
+    async def delete_shelf(id: str) -> Response:
+        """Delete a shelf with its documents."""
+        await asyncio.to_thread(shelves.remove, id)
+        return Response(status_code=204)
+
+    @app.put(
+        "/v1/shelves/{id}/waiting",
+        openapi_extra=operation(Reply(kind=DocumentShelf), body=WaitingBody, errors=(404, 422, 507)),
+    )
+    async def set_waiting(request: Request, id: str) -> Response:
+        """Name the files that will be sent to a shelf; none to have it complete as it is."""
+        body = await _read_body(WaitingBody, request)
+        return _json(await asyncio.to_thread(shelves.wait_for, id, body.files))
+
+    @app.post(
+        "/v1/shelves/{id}/files",
+        openapi_extra=operation(Reply(kind=FileAdded), body=bytes, errors=(404, 422, 501, 504, 507)),
+    )
+    async def add_file(request: Request, id: str, name: str = "document.txt") -> Response:
+        """Read a file, sent as the body, into a shelf. One that cannot be read is noted with the reason."""
+        content = await request.body()
+        return await _respond(request, turns, lambda: _json(service.add_to_shelf(id, name, content)))
+
+    @app.get("/v1/shelves/{id}/documents", openapi_extra=operation(Reply(kind=ShelvedDocuments), errors=(404, 422)))
+    async def list_documents(id: str, offset: Annotated[int, Query(ge=0)] = 0) -> Response:
+        """Fifty documents of a shelf, from this one on."""
+        return _json(await asyncio.to_thread(shelves.documents, id, offset))
+
+    @app.delete("/v1/shelves/{id}/documents", openapi_extra=operation(Reply(204), errors=(404, 422, 507)))
+    async def delete_document(id: str, document: str) -> Response:
+        """Delete a document from a shelf, by its id."""
+        await asyncio.to_thread(shelves.remove_document, id, document)
+        return Response(status_code=204)
+
+
+def _json(record: Record, status: int = 200) -> Response:
+    return Response(to_json(record), status, media_type="application/json")
+
+
 def _brief(run: str) -> str:
     return json.dumps({"run": run})
 
 
 def _add_streams(app: FastAPI, streams: Streams) -> None:
-    @app.get("/v1/streams/{id}", openapi_extra=operation(Reply(others=("text/event-stream",))))
-    async def stream(request: Request, id: str) -> Response:
+    every = {**ASK_EVENTS, **MANUSCRIPT_EVENTS, "done": _RESULTS, "error": ErrorDetails}
+
+    @app.get("/v1/streams/{id}", openapi_extra=operation(Reply(events=every), errors=(404,), headers=(LAST_EVENT,)))
+    async def read_stream(request: Request, id: str) -> Response:
         """Events of a request sent with Prefer: respond-async, starting after Last-Event-ID."""
         after = request.headers.get("last-event-id", "")
         return _events(streams.find(id), int(after) if after.isdecimal() and len(after) < 10 else 0)
 
-    @app.delete("/v1/streams/{id}", openapi_extra=operation(Reply(202, bodies.Left)))
-    async def leave(id: str) -> Response:
+    @app.delete("/v1/streams/{id}", openapi_extra=operation(Reply(202, bodies.StreamState), errors=(404,)))
+    async def cancel_stream(id: str) -> Response:
         """Cancel a request. If it has already finished, ``cancelled`` is false."""
         stream = streams.find(id)
         stream.cancel()
         return JSONResponse({"stream": id, "cancelled": stream.cancelled, "finished": stream.ended is not None}, 202)
 
 
+def _attachment(content: str | bytes, media: str, name: str) -> Response:
+    return Response(content, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
 def _add_runs(app: FastAPI, service: Service, responder: _Responder) -> None:
-    @app.get("/v1/runs", openapi_extra=operation(Reply(kind=RunsFound)))
-    async def runs() -> Response:
-        """The latest runs."""
-        found = await asyncio.to_thread(service.runs.recent)
+    @app.get("/v1/runs", openapi_extra=operation(Reply(kind=RunsFound), errors=(422,)))
+    async def list_runs(words: Annotated[str, Query(max_length=bodies.MAX_NAME)] = "") -> Response:
+        """The latest runs; with words, those whose question or answer has all of them."""
+        found = await asyncio.to_thread(service.runs.recent, words=words)
         return JSONResponse({"runs": [entry.model_dump(mode="json") for entry in found]})
 
-    @app.get("/v1/runs/{id}", openapi_extra=operation(Reply(kind=StoredRun)))
-    async def run(id: str) -> Response:
+    @app.get("/v1/runs/{id}", openapi_extra=operation(Reply(kind=StoredRun), errors=(404,)))
+    async def get_run(id: str) -> Response:
         """A run, as it was first returned."""
         return Response(to_json(await asyncio.to_thread(service.runs.get, id)), media_type="application/json")
 
-    @app.delete("/v1/runs/{id}", openapi_extra=operation(Reply(204)))
-    async def forget(id: str) -> Response:
+    @app.delete("/v1/runs/{id}", openapi_extra=operation(Reply(204), errors=(404, 507)))
+    async def delete_run(id: str) -> Response:
         """Delete a run."""
         await asyncio.to_thread(service.runs.forget, id)
         return Response(status_code=204)
 
-    @app.post("/v1/runs/{id}/repair", openapi_extra=calculation(bodies.RepairedBody))
-    async def repair_run(request: Request, id: str, view: bool = False) -> Response:
+    @app.post("/v1/runs/{id}/repair", openapi_extra=calculation(bodies.RepairedBody, errors=(404,)))
+    async def repair_run(request: Request, id: str, view: _View = False) -> Response:
         """Repair the rejected citations of a run's answer."""
 
         def call(_: Emit | None) -> bodies.RepairedBody:
@@ -302,81 +450,129 @@ def _add_runs(app: FastAPI, service: Service, responder: _Responder) -> None:
 
         return await responder.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
-    @app.get("/v1/runs/{id}/report", openapi_extra=operation(Reply(others=("text/html",))))
-    async def report(id: str) -> Response:
-        """A run as a single HTML file."""
-        html = await asyncio.to_thread(lambda: pages.report_of(service.runs.get(id)))
-        name = f'attachment; filename="vericite-{id[:8]}.html"'
-        return Response(html, media_type="text/html", headers={"content-disposition": name})
-
-    @app.get("/v1/runs/{id}/view", openapi_extra=operation(Reply(kind=dict[str, Any])))
-    async def view(id: str) -> Response:
+    @app.get("/v1/runs/{id}/view", include_in_schema=False)
+    async def view(request: Request, id: str) -> Response:
         """A run in the form that the web page shows."""
-        return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id))))
+        language = pages.language_of(request.headers)
+        return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id), language)))
+
+
+def _add_files_of_runs(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/runs/{id}/report", openapi_extra=operation(Reply(others=("text/html",)), errors=(404, 422)))
+    async def get_report(request: Request, id: str, other: str | None = None) -> Response:
+        """A run as a single HTML file, in the language of the browser; with the id of another, both side by side."""
+        language, get = pages.language_of(request.headers), service.runs.get
+
+        def make() -> str:
+            return pages.report_of(get(id), language, None if other is None else get(other))
+
+        html = await asyncio.to_thread(make)
+        return _attachment(html, "text/html", f"vericite-{id[:8]}.html")
+
+    @app.get("/v1/runs/{id}/table", openapi_extra=operation(Reply(others=("text/csv",)), errors=(404,)))
+    async def get_table(id: str) -> Response:
+        """A table in CSV: a row for each sentence of a manuscript, or for each citation of an answer."""
+        text = await asyncio.to_thread(lambda: pages.table_of(service.runs.get(id)))
+        return _attachment(text, "text/csv; charset=utf-8", f"vericite-{id[:8]}.csv")
+
+    @app.get(
+        "/v1/runs/{id}/document",
+        openapi_extra=operation(Reply(others=(_FILE,)), errors=(404, 422)),
+    )
+    async def get_document(id: str, form: str = "docx") -> Response:
+        """An answer with its sources and verdicts, as a Word document or, with ``form=md``, as Markdown."""
+        content, ending = await asyncio.to_thread(lambda: pages.document_of(service.runs.get(id), form))
+        return _attachment(content, _FILE, f"vericite-{id[:8]}{ending}")
+
+    @app.get("/v1/runs/{id}/copy", openapi_extra=operation(Reply(others=(_FILE,)), errors=(404,)))
+    async def get_copy(id: str) -> Response:
+        """The copy of a manuscript with comments: Word, PDF, or else Markdown with footnotes."""
+        run = await asyncio.to_thread(service.runs.get, id)
+        content = await asyncio.to_thread(service.runs.copy_of, id)
+        suffix = run.copy_suffix if isinstance(run, bodies.CheckedManuscript) else None
+        return _attachment(content, _FILE, f"vericite-{id[:8]}{suffix or ''}")
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
-    @app.post("/v1/jobs", openapi_extra=operation(Reply(202, bodies.Taken), body=bodies.JobBody))
-    async def job(request: Request) -> Response:
+    @app.post("/v1/jobs", openapi_extra=operation(Reply(202, bodies.JobAdded), body=bodies.JobBody, errors=(422, 507)))
+    async def add_job(request: Request) -> Response:
         """Submit many answers to check or questions to ask; they are saved to disk before the reply."""
         return JSONResponse({"id": await asyncio.to_thread(jobs.add, await request.body())}, 202)
 
-    @app.get("/v1/jobs/{id}", openapi_extra=operation(Reply(kind=JobState)))
-    async def state(id: str) -> Response:
+    @app.get("/v1/jobs/{id}", openapi_extra=operation(Reply(kind=JobState), errors=(404,)))
+    async def get_job(id: str) -> Response:
         """Progress of a job."""
         return JSONResponse(await asyncio.to_thread(jobs.state, id))
 
-    @app.get("/v1/jobs/{id}/results", openapi_extra=operation(Reply(others=("application/x-ndjson",))))
-    async def results(id: str) -> Response:
+    @app.get("/v1/jobs/{id}/results", openapi_extra=operation(Reply(lines=bodies.JobResult), errors=(404,)))
+    async def get_job_results(id: str) -> Response:
         """Results of a job so far, as JSON Lines; ``item`` counts from 0."""
         lines = await asyncio.to_thread(lambda: b"".join(jobs.results(id)))
         return Response(lines, media_type="application/x-ndjson")
 
-    @app.delete("/v1/jobs/{id}", openapi_extra=operation(Reply(202, JobState)))
-    async def cancel(id: str) -> Response:
+    @app.delete("/v1/jobs/{id}", openapi_extra=operation(Reply(202, JobState), errors=(404, 507)))
+    async def cancel_job(id: str) -> Response:
         """Cancel a job. If it has already finished, ``cancelled`` is false. Its results are kept."""
         return JSONResponse(await asyncio.to_thread(jobs.cancel, id), 202)
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:
-    async def page(name: pages.PageName, run: str | None) -> Response:
+    async def page(request: Request, name: pages.PageName, run: str | None = None, words: str = "") -> Response:
+        language = pages.language_of(request.headers)
         try:
-            return HTMLResponse(await asyncio.to_thread(pages.page_of, service, name, run))
+            html = await asyncio.to_thread(pages.page_of, service, name, run, language=language, words=words)
+            return HTMLResponse(html)
         except NoSuchRun:
-            return HTMLResponse(
-                await asyncio.to_thread(pages.page_of, service, name, None, "This run is no longer available."), 404
-            )
+            problem = Wording(language)("service.run-gone")
+            html = await asyncio.to_thread(pages.page_of, service, name, None, problem, language)
+            return HTMLResponse(html, 404)
 
     @app.get("/", include_in_schema=False)
-    async def ask(run: str | None = None) -> Response:
-        return await page("ask", run)
+    async def ask(request: Request, run: str | None = None) -> Response:
+        return await page(request, "ask", run)
 
     @app.get("/check", include_in_schema=False)
-    async def check(run: str | None = None) -> Response:
-        return await page("check", run)
+    async def check(request: Request, run: str | None = None) -> Response:
+        return await page(request, "check", run)
+
+    @app.get("/library", include_in_schema=False)
+    async def library(request: Request) -> Response:
+        return await page(request, "library")
 
     @app.get("/runs", include_in_schema=False)
-    async def runs() -> Response:
-        return await page("runs", None)
+    async def runs(request: Request, words: str = "") -> Response:
+        return await page(request, "runs", words=words[: bodies.MAX_NAME])
+
+    # Before the page of one run, which would take the word for an id.
+    @app.get("/runs/compare", include_in_schema=False)
+    async def compare(request: Request) -> Response:
+        language, ids = pages.language_of(request.headers), request.query_params.getlist("run")
+        try:
+            return HTMLResponse(await asyncio.to_thread(pages.comparison_page, service, ids, language))
+        except InputError as error:
+            gone = isinstance(error, NoSuchRun)
+            problem = Wording(language)("service.run-gone" if gone else "runs.choose-two")
+            html = await asyncio.to_thread(pages.page_of, service, "runs", None, problem, language)
+            return HTMLResponse(html, 404 if gone else 422)
 
     @app.get("/runs/{id}", include_in_schema=False)
-    async def run(id: str) -> Response:
-        return await page("run", id)
+    async def run(request: Request, id: str) -> Response:
+        return await page(request, "run", id)
 
 
 def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) -> None:
     @app.get("/healthz", openapi_extra=operation(Reply(kind=bodies.Health)))
-    async def health() -> Response:
+    async def get_health() -> Response:
         """Whether the process is up."""
         return JSONResponse({"status": "ok", "version": __version__})
 
     @app.get("/readyz", openapi_extra=operation(Reply(kind=bodies.Ready), Reply(503, bodies.Ready)))
-    async def ready() -> Response:
+    async def get_readiness() -> Response:
         """Whether the models are loaded."""
         return JSONResponse({"ready": app.state.ready}, 200 if app.state.ready else 503)
 
     @app.get("/metrics", openapi_extra=operation(Reply(others=("text/plain",))))
-    async def figures() -> Response:
+    async def get_metrics() -> Response:
         """Counters in Prometheus format."""
         lines = [
             f'vericite_requests_total{{path="{path}",status="{status}"}} {count}'

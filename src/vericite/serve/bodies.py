@@ -11,9 +11,14 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import to_json
 
 from vericite.errors import InputError
+from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.pipeline.plan import Plan
 from vericite.pipeline.setting import SettingField, request_fields
-from vericite.records import Answer, Change, CheckedAnswer, Document, Evidence, Record, first_problem
+from vericite.records import Answer, Change, CheckedAnswer, Document, Evidence, Record, Run, first_problem
+from vericite.reporting.manuscript import ManuscriptFindings
+from vericite.serve.events import FoundDocument
+from vericite.serve.facets import Facets
+from vericite.serve.forms import FormPart, parse_form
 
 CHANGEABLE = request_fields(Plan)
 """Fields of ``Plan`` that a request may set: none that name files, addresses, models or checkpoints."""
@@ -128,6 +133,16 @@ class SearchBody(Record):
     plan: PlanBody = PlanBody()
 
 
+class EvidenceBody(Record):
+    """An answer or a sentence, with the name of a corpus or with documents to look in for and against it."""
+
+    answer: str = Field(min_length=1, max_length=MAX_ANSWER)
+    question: str | None = Field(default=None, max_length=MAX_QUESTION)
+    corpus: str | None = Field(default=None, max_length=MAX_NAME)
+    documents: tuple[SourceBody, ...] = ()
+    plan: PlanBody = PlanBody()
+
+
 class AnswerBody(Record):
     """An answer as text with markers such as ``[1]``, and its documents in the order of the markers."""
 
@@ -145,6 +160,99 @@ class AnswerBody(Record):
         if self.documents and self.pmids:
             raise ValueError("expected documents or pmids; found both")
         return self
+
+
+class PastedBody(Record):
+    """A pasted answer with links, footnotes, DOIs or PubMed ids. ``sources`` names where they are looked up."""
+
+    answer: str = Field(min_length=1, max_length=MAX_ANSWER)
+    sources: tuple[Annotated[str, Field(max_length=MAX_NAME)], ...] = ()
+
+
+class UploadedFile(Record):
+    """A file: what the client calls it, and its bytes."""
+
+    name: str
+    content: bytes
+
+
+_File = Annotated[UploadedFile, WithJsonSchema({"type": "string", "format": "binary"})]
+
+
+class ManuscriptBody(Record):
+    """A manuscript, as a form with files (``multipart/form-data``).
+
+    ``parts`` are files that it includes (LaTeX), ``bibliography`` files of references that it cites by key,
+    ``documents`` files of works that it cites.
+    ``sources`` names where references are looked up; no other is asked. ``plan`` is JSON.
+    """
+
+    file: _File
+    parts: tuple[_File, ...] = ()
+    bibliography: tuple[_File, ...] = ()
+    documents: tuple[_File, ...] = ()
+    sources: tuple[Annotated[str, Field(max_length=MAX_NAME)], ...] = ()
+    plan: PlanBody = PlanBody()
+
+
+def parse_manuscript(content_type: str, raw: bytes) -> ManuscriptBody:
+    """Parse the form of a manuscript.
+
+    Raises:
+        InputError: The form is invalid; the message names the field.
+    """
+    found: dict[str, list[FormPart]] = {}
+    for part in parse_form(content_type, raw):
+        if part.name not in ManuscriptBody.model_fields:
+            allowed = ", ".join(ManuscriptBody.model_fields)
+            raise InputError(f"expected the fields {allowed}; found {part.name[:60]!r}")
+        found.setdefault(part.name, []).append(part)
+
+    def files(name: str) -> tuple[UploadedFile, ...]:
+        # A browser sends an empty part for a field of files in which none was chosen.
+        given = [part for part in found.get(name, ()) if part.filename or part.content]
+        if any(part.filename is None for part in given):
+            raise InputError(f"expected {name} as a file with a name, as curl -F {name}=@FILE sends it; found a text")
+        return tuple(UploadedFile(name=part.filename or "", content=part.content) for part in given)
+
+    for name in ("file", "plan"):
+        if len(found.get(name, ())) > 1:
+            raise InputError(f"expected {name} once; found it {len(found[name])} times")
+    if not (manuscripts := files("file")):
+        raise InputError("expected a manuscript in the field file, as curl -F file=@FILE sends it; found none")
+    plan = parse_body(PlanBody, found["plan"][0].content, "plan", "plan") if "plan" in found else PlanBody()
+    sources = tuple(dict.fromkeys(part.text[:MAX_NAME] for part in found.get("sources", ()) if part.text))
+    return ManuscriptBody(
+        file=manuscripts[0],
+        parts=files("parts"),
+        bibliography=files("bibliography"),
+        documents=files("documents"),
+        sources=sources,
+        plan=plan,
+    )
+
+
+class CheckedManuscript(Record):
+    """A manuscript with its verdicts, and the id of the stored run.
+
+    ``findings`` say what was found in words, ``check`` has everything. ``copy_suffix`` is that of the copy with
+    comments (``/v1/runs/ID/copy``); None if there is none.
+    """
+
+    run: str
+    findings: ManuscriptFindings
+    check: ManuscriptCheck
+    copy_suffix: str | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """The sentences with a source that is at hand."""
+        return self.check.answer
+
+    @property
+    def checked(self) -> CheckedAnswer:
+        """The verdicts on them."""
+        return self.check.checked
 
 
 class CheckJobBody(Record):
@@ -181,6 +289,23 @@ class Checked(Record):
     checked: CheckedAnswer
 
 
+class PastedSource(Record):
+    """A source of a pasted answer: its name there, and its text with the name of where it was found, if it was."""
+
+    name: str = ""
+    title: str = ""
+    text: str = ""
+    pmid: str | None = None
+    found_in: str | None = None
+
+
+class Pasted(Record):
+    """A pasted answer with markers such as ``[1]``, and its sources in the order of their numbers."""
+
+    answer: str
+    sources: tuple[PastedSource, ...]
+
+
 class RepairedBody(Record):
     """An answer after repair, its verdicts and changes, and the original answer with its verdicts."""
 
@@ -193,18 +318,20 @@ class RepairedBody(Record):
 
 
 class SearchFound(Record):
-    """Documents found by a search."""
+    """Documents found by a search: whole, and in short with the design that each states; and how many of each kind."""
 
     evidence: tuple[Evidence, ...]
+    documents: tuple[FoundDocument, ...]
+    facets: Facets
 
 
-class Begun(Record):
-    """A request in progress; its events are at ``/v1/streams/{id}``."""
+class StreamStarted(Record):
+    """A request in progress; its events are at ``/v1/streams/{stream}``."""
 
     stream: str
 
 
-class Left(Record):
+class StreamState(Record):
     """State of a request after a cancellation."""
 
     stream: str
@@ -212,10 +339,18 @@ class Left(Record):
     finished: bool
 
 
-class Taken(Record):
-    """A job that was saved to disk."""
+class JobAdded(Record):
+    """Id of a job that was saved to disk."""
 
     id: str
+
+
+class JobResult(Record):
+    """A line of a job's results: the item, counted from 0, and its record or the problem."""
+
+    item: int
+    value: Run | CheckedAnswer | None
+    problem: str | None
 
 
 class DocumentsFound(Record):

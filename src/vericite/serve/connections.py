@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import socket
+import sys
 import threading
 from types import FrameType
 from typing import Any, cast
@@ -34,10 +35,10 @@ _HANDLES = 4096
 
 def allowed_connections() -> int:
     """Raise the limit on file handles and return how many connections it allows."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
+    if sys.platform == "win32":  # It has no such limit.
         return MAX_CONNECTIONS
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _HANDLES if hard == resource.RLIM_INFINITY else min(hard, _HANDLES)
     if soft != resource.RLIM_INFINITY and soft < wanted:

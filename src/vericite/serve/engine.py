@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from math import inf
 from threading import Condition, Thread
 
 from vericite.errors import VeriCiteError
@@ -25,6 +26,18 @@ OUT_OF_TIME = (
 """Reason for stopping work that takes too long."""
 
 
+@dataclass(frozen=True)
+class TimeLimit:
+    """Seconds that a request may take, and the message if it takes longer.
+
+    ``at_once`` is the maximum number of requests with this limit, so that long ones leave room for others (None: any).
+    """
+
+    seconds: float
+    message: str = OUT_OF_TIME
+    at_once: int | None = None
+
+
 class Stopped(BaseException):
     """The request has ended: its client disconnected, or its time is up.
 
@@ -37,12 +50,13 @@ class Work:
     """The work of one request, which another thread can stop.
 
     Attributes:
-        deadline: When its time is up, by ``time.monotonic`` (None: no limit).
+        limit: Its time limit.
         reason: Why it was stopped.
     """
 
-    deadline: float | None = None
+    limit: TimeLimit = TimeLimit(inf)
     reason: str | None = None
+    _began: float = field(default_factory=time.monotonic)
 
     def stop(self, reason: str) -> None:
         """Make the work end at its next call of ``check_stopped``."""
@@ -54,8 +68,8 @@ class Work:
         Raises:
             Stopped: The work was stopped, or its time is up.
         """
-        if self.reason is None and self.deadline is not None and time.monotonic() > self.deadline:
-            self.stop(OUT_OF_TIME)
+        if self.reason is None and time.monotonic() > self._began + self.limit.seconds:
+            self.stop(self.limit.message)
         if self.reason is not None:
             raise Stopped(self.reason)
 

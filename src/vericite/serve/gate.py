@@ -10,16 +10,19 @@ import asyncio
 import hmac
 import json
 import logging
+import re
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
+from vericite.reporting.words import Language
+from vericite.serve.cookies import cookie
 from vericite.serve.memory import LARGE, MemoryTrimmer
-from vericite.serve.pages import login_page
-from vericite.serve.service import Limits
+from vericite.serve.offer import Limits
+from vericite.serve.pages import language_of, login_page
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -30,7 +33,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _LOG = logging.getLogger(__name__)
 
 _OPEN = ("/healthz", "/readyz")
-_LOGIN, _UPLOAD, _MCP = "/login", "/v1/documents", "/mcp"
+_LOGIN, _UPLOADS, _MCP = "/login", ("/v1/documents", "/v1/manuscripts"), "/mcp"
+_SHELF_FILES = re.compile(r"/v1/shelves/[0-9a-f]{32}/files")
 _MAX_LOGIN_BYTES = 4_000
 _MAX_MCP_BYTES = 4_000_000
 """MCP's library parses the body in the event loop, so that a longer one would keep other requests waiting."""
@@ -120,10 +124,13 @@ class FrontGate:
             if scope["method"] == "HEAD":
                 # Handled as GET; the server omits the body.
                 scope = {**scope, "method": "GET"}
-            await (self._app(scope, receive, counted) if is_for_app else self._log_in(receive, counted))
+            if is_for_app:
+                await self._app(scope, receive, counted)
+            else:
+                await self._log_in(receive, counted, language_of(headers))
         except Refused as refused:
             if refused.status == 401 and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
-                await _show(counted, 401, login_page())
+                await _show(counted, 401, login_page(language_of(headers)), refused.headers)
             else:
                 await _reply(counted, refused.status, str(refused), refused.headers)
         except Exception:
@@ -175,23 +182,22 @@ class FrontGate:
     def _has_token(self, headers: dict[str, str]) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
-            parts = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-            given = unquote(next((value for name, _, value in parts if name == _COOKIE), ""))
+            given = cookie(headers, _COOKIE)
         return self._is_token(given)
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.strip().encode("utf-8", "replace"), (self._settings.token or "").encode())
 
-    async def _log_in(self, receive: Receive, send: Send) -> None:
+    async def _log_in(self, receive: Receive, send: Send, language: Language) -> None:
         """Check the token from the login form and set it as a cookie."""
         sent = parse_qs((await receive())["body"].decode("utf-8", "replace"))
         given = sent.get("token", [""])[0].strip()
         if not self._is_token(given):
-            await _show(send, 401, login_page(failed=True))
+            await _show(send, 401, login_page(language, failed=True))
             return
         # Quoted, since a cookie cannot hold every character.
-        cookie = f"{_COOKIE}={quote(given)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
-        await _show(send, 303, "", {"location": "/", "set-cookie": cookie})
+        kept = f"{_COOKIE}={quote(given)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+        await _show(send, 303, "", {"location": "/", "set-cookie": kept})
 
     def _count(self, client: str) -> None:
         now = time.monotonic()
@@ -239,7 +245,12 @@ class FrontGate:
 
     def _longest_body(self, path: str) -> int:
         limits = self._settings.limits
-        own = {_UPLOAD: limits.upload, _LOGIN: _MAX_LOGIN_BYTES, _MCP: min(limits.body, _MAX_MCP_BYTES)}
+        own = dict.fromkeys(_UPLOADS, limits.upload) | {
+            _LOGIN: _MAX_LOGIN_BYTES,
+            _MCP: min(limits.body, _MAX_MCP_BYTES),
+        }
+        if _SHELF_FILES.fullmatch(path.rstrip("/")):
+            return limits.upload
         return own.get(path.rstrip("/") or path, limits.body)
 
     async def _body(self, receive: Receive, limit: int) -> bytes:
@@ -293,8 +304,11 @@ def _without_port(host: str) -> str:
     return name.strip("[]").lower().rstrip(".")
 
 
-_V1_PATHS = ("ask", "check", "attribute", "repair", "search", "documents", "streams", "runs", "jobs")
-_OTHER_PATHS = ("healthz", "readyz", "metrics", "mcp", "openapi.json", "static", "runs", "check")
+_V1_PATHS = (
+    "ask", "check", "pasted", "attribute", "repair", "search", "evidence", "documents", "manuscripts", "streams",
+    "runs", "jobs", "shelves",
+)  # fmt: skip
+_OTHER_PATHS = ("healthz", "readyz", "metrics", "mcp", "openapi.json", "static", "runs", "check", "library")
 
 
 def _group(path: str, status: int) -> str:

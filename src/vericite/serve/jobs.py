@@ -207,7 +207,8 @@ class Jobs:
             "items": items,
             "done": done,
             "cancelled": cancelled,
-            "finished": cancelled or done >= items or problem is not None,
+            # A job with a result for each item is at work until the results have been read back.
+            "finished": cancelled or problem is not None or (done >= items and id not in self._work),
             "problem": problem or (_NO_ROOM if id in self._disk_full else None),
         }
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
@@ -22,21 +24,28 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vericite.attribution.attributor import Attribution
+from vericite.corpus.manuscript.registry import MANUSCRIPTS
+from vericite.corpus.sources.registry import SOURCES
 from vericite.errors import VeriCiteError
-from vericite.records import Document, Record, Run, first_problem, to_json
+from vericite.records import AnswerEvidence, Document, Record, Run, first_problem, to_json
+from vericite.reporting.blocks import to_markdown
+from vericite.reporting.manuscript import ManuscriptFindings, manuscript_lines
 from vericite.serve.bodies import (
     MAX_VALUES,
     AnswerBody,
     AskBody,
     Checked,
+    EvidenceBody,
+    ManuscriptBody,
     PlanBody,
     QuietSchema,
     SearchBody,
     SearchFound,
+    UploadedFile,
     check_value_count,
     parse_body,
 )
-from vericite.serve.engine import Stopped, Work, at_work
+from vericite.serve.engine import Stopped, TimeLimit, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.service import Service
 from vericite.serve.streams import Turns
@@ -87,14 +96,15 @@ class _Documents:
 
 
 def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
-    """Build an MCP server with the tools search, ask, check and attribute.
+    """Build an MCP server with the tools search, ask, check, check_manuscript, attribute and evidence.
 
     Results link to the corpus documents that they use, and clients can read these. Documents in a call have the form
     ``{"id", "text", "title"?}``, in the order of the answer's markers.
 
     Args:
         service: The service behind the tools.
-        turns: Limits the calls that run at a time (None: no limit, for a single client).
+        turns: Limits the calls that run at a time (None: no limit, for a single client on this machine, who may name
+            files of it).
     """
     linked = _Documents()
 
@@ -131,7 +141,18 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
         """Find which documents support each sentence of an answer, and cite them."""
         return answered(AnswerBody, {"answer": answer, "documents": list(documents)}, service.attribute)
 
-    calls = [(search, SearchFound), (ask, Run), (check, Checked), (attribute, Attribution)]
+    def evidence(answer: str, corpus: str | None = None) -> CallToolResult:
+        """Find articles of the corpus that support and that contradict each sentence of an answer, or one sentence."""
+        return answered(EvidenceBody, {"answer": answer, "corpus": corpus}, service.evidence)
+
+    calls = [
+        (search, SearchFound),
+        (ask, Run),
+        (check, Checked),
+        (_manuscript_tool(service, turns), ManuscriptFindings),
+        (attribute, Attribution),
+        (evidence, AnswerEvidence),
+    ]
     server = MCPServer(
         "vericite",
         instructions=_INSTRUCTIONS,
@@ -141,6 +162,87 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
     )
     server.resource(_URI_PREFIX + "{corpus}/{id}", name="document", mime_type="application/json")(linked.read)
     return server
+
+
+def _manuscript_tool(service: Service, turns: Turns | None) -> Callable[..., CallToolResult]:
+    """Return the tool that checks a manuscript: a file of this machine, or over HTTP one that the client sends."""
+
+    def checked(
+        file: UploadedFile, bibliography: Sequence[UploadedFile], sources: Sequence[str], path: Path | None = None
+    ) -> CallToolResult:
+        plan = PlanBody.model_validate({"check": {"explain": True}})
+        body = ManuscriptBody(file=file, bibliography=tuple(bibliography), sources=tuple(sources), plan=plan)
+        try:
+            with _turn(turns, service.manuscripts.time_limit):
+                made = service.manuscripts.check(body, keep=False, path=path)
+        except (VeriCiteError, Refused, Stopped) as error:
+            raise ToolError(str(error)) from None
+        found = made.findings
+        brief = found.model_copy(
+            update={
+                "sentences": found.to_review,
+                "references": tuple(item for item in found.references if item.problems or item.not_at_hand),
+            }
+        )
+        added = [note for note in found.notes if note not in made.check.manuscript.notes]
+        text = "\n".join([to_markdown(manuscript_lines(made.check)), *added])
+        return CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(to_json(brief)))
+
+    def check_manuscript(path: str, sources: Sequence[str] = (), bibliography: Sequence[str] = ()) -> CallToolResult:
+        """Check the citations of a manuscript: a file of Word, PDF, LaTeX, HTML, Markdown or text on this machine.
+
+        Returns a summary, the sentences that are contradicted by, not found in or partly supported by their sources,
+        and the references with problems. `sources` names where references are looked up (corpora of this server; none
+        is asked that is not named), `bibliography` files of references that the manuscript cites by key.
+        """
+        most = service.offer.limits.upload
+        files = [_file_of(name, most) for name in bibliography]
+        # Read where it is: a .tex file may include others of its folder.
+        return checked(_file_of(path, most), files, sources, Path(path).expanduser())
+
+    def check_manuscript_sent(
+        name: str, content: str, sources: Sequence[str] = (), bibliography: Mapping[str, str] | None = None
+    ) -> CallToolResult:
+        """Check the citations of a manuscript, sent as the name of the file and its content in base64.
+
+        Returns a summary, the sentences that are contradicted by, not found in or partly supported by their sources,
+        and the references with problems. `sources` names where references are looked up (corpora of this server; none
+        is asked that is not named), `bibliography` has files of references, as names with contents in base64.
+        """
+        files = [_decoded(key, value) for key, value in (bibliography or {}).items()]
+        return checked(_decoded(name, content), files, sources)
+
+    if turns is None:
+        return check_manuscript
+    check_manuscript_sent.__name__ = "check_manuscript"
+    return check_manuscript_sent
+
+
+def _file_of(path: str, most: int) -> UploadedFile:
+    """Read a file of this machine that has the suffix of a manuscript or a bibliography.
+
+    Raises:
+        ToolError: There is no such file, or it is too long.
+    """
+    place = Path(path).expanduser()
+    known = {suffix for _, kind in [*MANUSCRIPTS.usable(), *SOURCES.usable()] for suffix in kind.suffixes}
+    if place.suffix.lower() not in known:
+        raise ToolError(f"expected a file that ends in {', '.join(sorted(known))}; found {path!r:.200}")
+    try:
+        if not place.is_file():
+            raise ToolError(f"expected a file; found no {path!r:.200}")
+        if (size := place.stat().st_size) > most:
+            raise ToolError(f"expected a file of at most {most:,} bytes; found {size:,}")
+        return UploadedFile(name=place.name, content=place.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ToolError(f"expected a file that can be read; found {path!r:.200}: {error}") from None
+
+
+def _decoded(name: str, content: str) -> UploadedFile:
+    try:
+        return UploadedFile(name=name, content=b64decode(content, validate=True))
+    except ValueError:
+        raise ToolError(f"expected the content of {name!r:.200} in base64; found something else") from None
 
 
 def routes_of(tools: MCPServer[Any], max_bytes: int) -> list[BaseRoute]:
@@ -214,11 +316,11 @@ def _stopping_on_disconnect(app: ASGIApp) -> ASGIApp:
 
 
 @contextmanager
-def _turn(turns: Turns | None) -> Generator[None]:
+def _turn(turns: Turns | None, limit: TimeLimit | None = None) -> Generator[None]:
     if turns is None:
         yield
         return
-    work = turns.take()
+    work = turns.take(limit)
     if (client := _client.get()) is not None:
         client.add(work)
     try:

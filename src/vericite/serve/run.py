@@ -14,7 +14,8 @@ from pathlib import Path
 from vericite.errors import InputError, MissingExtraError
 from vericite.network.access import is_loopback
 from vericite.serve.memory import share_arenas
-from vericite.serve.service import Offer, Service, state_folder
+from vericite.serve.offer import Offer
+from vericite.serve.service import Service, state_folder
 
 _MIN_TOKEN = 16
 _GRACE = 5

@@ -6,33 +6,41 @@ import json
 import logging
 import os
 import re
-import shutil
+import sys
 import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from vericite.attribution.attributor import Attribution
 from vericite.attribution.registry import default_attributor, load_attributor
 from vericite.corpus.retractions import known_retractions
-from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
+from vericite.disk.files import default_cache_folder
 from vericite.errors import InputError, LLMError, Problems, UnknownNameError
 from vericite.evaluate.items import Item
+from vericite.llm.chat import estimated_tokens
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
-from vericite.pipeline.build import build, build_repairer, open_search, protocol_of, settings_of
-from vericite.pipeline.plan import CheckPlan, Plan
+from vericite.pipeline.build import (
+    build,
+    build_finder,
+    build_repairer,
+    has_index,
+    open_search,
+    protocol_of,
+    read_index,
+    settings_of,
+)
+from vericite.pipeline.explain import explained
+from vericite.pipeline.plan import CheckPlan, Plan, SearchPlan
 from vericite.pipeline.repair.repairer import Repairer
-from vericite.pipeline.search import FoundEvidence
+from vericite.pipeline.search import FoundEvidence, Search
 from vericite.records import (
     Answer,
+    AnswerEvidence,
     Document,
-    Evidence,
     Question,
     Run,
     Verdict,
@@ -40,111 +48,68 @@ from vericite.records import (
     to_json,
 )
 from vericite.reporting.data import ShownAnswer
+from vericite.retrieve.local import MemoryRetriever
 from vericite.serve.bodies import (
     MAX_ID,
     MAX_TITLE,
     AnswerBody,
     AskBody,
     Checked,
+    CheckedManuscript,
+    EvidenceBody,
     RepairedBody,
     SearchBody,
     SearchFound,
     SourceBody,
 )
 from vericite.serve.engine import SharedJudge, check_stopped
+from vericite.serve.events import Emit, FoundDocument, stage_callback
+from vericite.serve.facets import Facets
+from vericite.serve.library import CorpusLibrary
+from vericite.serve.made_once import MadeOnce
+from vericite.serve.manuscripts import ManuscriptChecks
+from vericite.serve.offer import Offer
 from vericite.serve.run_store import RunStore
+from vericite.serve.shelves import FileAdded
 from vericite.serve.upload_process import DOCUMENT
-from vericite.serve.uploads import UploadReaders
+from vericite.serve.uploads import UploadFolder, UploadReaders, safe_name
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.verifier import Verifier
 
-Emit = Callable[[str, dict[str, Any]], None]
-"""Receives the name and data of each event while an answer is made."""
-
 _ADDRESS = re.compile(r"https?://[^\s,;?]+")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SENTENCE = 80
 """Assumed characters per sentence of a source, to estimate the number of sentences."""
+_SENTENCES = 12
+"""Assumed sentences of an abstract, to estimate the pairs of a search for evidence."""
 _MAX_PROBLEMS = 1_000
 """Problems in a file after which reading stops."""
+_TOKENS_APART = 10
+"""Tokens that a model writes between two events about its progress."""
 _LONG = 20
 """Sentences above which an answer is judged claim by claim."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of the service. Each is a maximum.
-
-    Attributes:
-        body: Bytes of a request body.
-        body_seconds: Seconds to send a body.
-        upload: Bytes of an uploaded file.
-        documents: Documents in a request.
-        characters: Characters of all documents in a request.
-        sentences: Sentences in an answer.
-        pairs: Pairs of a sentence and a source sentence to judge in a request, as estimated beforehand.
-        job_pairs: The same limit for an item of a job.
-        running: Requests that run at a time.
-        waiting: Requests that wait; further ones are refused.
-        seconds: Seconds that a request may take.
-        rate: Requests per minute and client.
-        items: Items in a job.
-        job_documents: Documents in all items of a job.
-        waiting_bytes: Bytes of all unfinished jobs; further jobs are refused.
-        kept_bytes: Bytes of all jobs; the oldest finished jobs are deleted first.
-    """
-
-    body: int = 16_000_000
-    body_seconds: float = 20
-    upload: int = 32_000_000
-    documents: int = 200
-    characters: int = 5_000_000
-    sentences: int = 200
-    pairs: int = 40_000
-    job_pairs: int = 400_000
-    running: int = 16
-    waiting: int = 64
-    seconds: float = 120
-    rate: int = 600
-    items: int = 10_000
-    job_documents: int = 50_000
-    waiting_bytes: int = 500_000_000
-    kept_bytes: int = 2_000_000_000
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What the service offers.
-
-    Attributes:
-        plan: Default settings of requests.
-        corpora: Document sources by the names that requests use.
-        models: Language models by the names that requests use.
-        limits: Limits of requests.
-    """
-
-    plan: Plan = field(default_factory=Plan)
-    corpora: dict[str, str] = field(default_factory=lambda: {"demo": "demo"})
-    models: dict[str, str] = field(default_factory=dict[str, str])
-    limits: Limits = field(default_factory=Limits)
+_PLANS, _INDEXES = 32, 8
+"""Plans whose parts are kept, and corpora of which the index is kept in memory."""
 
 
 def state_folder(named: Path | None) -> Path:
-    """Return the folder for runs and jobs; create it if needed.
+    """Return the folder for runs, jobs and shelves; create it if needed.
 
     Raises:
         InputError: The folder cannot be created.
     """
     usual = default_cache_folder()
-    folder = named or (usual / "serve" if usual else Path(tempfile.gettempdir()) / f"vericite-serve-{os.getuid()}")
+    # Windows has no such number; each of its users has a temporary folder of their own.
+    user = os.getuid() if sys.platform != "win32" else "user"
+    folder = named or (usual / "serve" if usual else Path(tempfile.gettempdir()) / f"vericite-serve-{user}")
     try:
-        for part in ("runs", "jobs"):
+        for part in ("runs", "jobs", "shelves"):
             (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InputError(
-            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Choose "
+            f"expected a folder for runs, jobs and shelves; found {folder}: {error.strerror}. Choose "
             "one with --set service.state=FOLDER"
         ) from None
     return folder
@@ -162,11 +127,17 @@ class Service:
         self.runs = RunStore(state / "runs")
         self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
         self.readers = UploadReaders()
-        self._making = Lock()
-        # Cached by the JSON of a plan, since a plan is not hashable.
-        self._verifier = lru_cache(maxsize=32)(self._make_verifier)
-        self._repairer = lru_cache(maxsize=32)(self._make_repairer)
-        self._pipeline = lru_cache(maxsize=32)(self._make_pipeline)
+        self.library = CorpusLibrary(offer, state / "shelves")
+        self.manuscripts = ManuscriptChecks(
+            offer, self.judge, self.runs, self.readers, self.documents_in, lambda: self.library.works
+        )
+        # Kept by the JSON of a plan, since a plan is not hashable.
+        self._verifier = MadeOnce(self._make_verifier, _PLANS)
+        self._repairer = MadeOnce(self._make_repairer, _PLANS)
+        self._pipeline = MadeOnce(self._make_pipeline, _PLANS)
+        # Apart, so that those with the filters of a request do not push out the usual ones.
+        self._filtered = MadeOnce(self._make_pipeline, _PLANS)
+        self._index = MadeOnce(self._make_index, _INDEXES)
 
     def warm(self) -> None:
         """Load everything that the first request needs."""
@@ -194,7 +165,7 @@ class Service:
         """
         plan = self._plan(body)
         if body.documents:
-            _stage_callback(emit)("read", None)
+            stage_callback(emit)("read", None)
             documents = self._documents(body.documents)
             made = build(plan, judge=self.judge, documents=documents)
         else:
@@ -202,7 +173,7 @@ class Service:
         question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
         try:
             run = made.run(
-                question, plan.search.depth(), _stage_callback(emit), _RunEvents(emit, view) if emit else None
+                question, plan.search.depth(), stage_callback(emit), _RunEvents(emit, view) if emit else None
             )
             if run.answer.failed is not None:
                 raise LLMError(run.answer.failed)
@@ -222,10 +193,11 @@ class Service:
         view: bool = False,
         max_pairs: int | None = None,
     ) -> Checked:
-        """Judge the citations of an answer and emit each verdict."""
-        verifier = self.verifier(body.plan.apply_to(self.offer.plan).check)
+        """Judge the citations of an answer and emit each verdict; with ``check.explain`` the result says more."""
+        plan = body.plan.apply_to(self.offer.plan)
+        verifier = self.verifier(plan.check)
         answer = self._answer(body)
-        self._check_size(answer, max_pairs=max_pairs)
+        self._check_size(answer, with_all=plan.check.explain, max_pairs=max_pairs)
         if emit:
             watch = _RunEvents(emit, view)
             watch.answer(answer)
@@ -235,6 +207,8 @@ class Service:
             checked = verifier.verify_stepwise(answer, lambda _: check_stopped())
         else:
             checked = next(iter(verifier.verify([answer])))
+        if plan.check.explain:
+            checked = next(explained(verifier, [(answer, checked)]))
         made = Checked(run="", answer=answer, checked=checked)
         return made.model_copy(update={"run": self.runs.keep(made)}) if keep else made
 
@@ -257,13 +231,15 @@ class Service:
         Raises:
             NoSuchRun: No stored run has this id.
         """
-        return self._repaired(self.runs.get(id).answer, self.offer.plan)
+        run = self.runs.get(id)
+        if isinstance(run, CheckedManuscript):
+            raise InputError("expected the run of an answer; found that of a manuscript, which is not repaired")
+        return self._repaired(run.answer, self.offer.plan)
 
     def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
         # Repair compares a rejected sentence with all sources.
         self._check_size(answer, with_all=True)
-        with self._making:
-            repairer = self._repairer(to_json(plan))
+        repairer = self._repairer(to_json(plan))
         before = next(iter(repairer.verifier.verify([answer])))
         found = repairer.repair(answer, before)
         made = RepairedBody(
@@ -278,53 +254,83 @@ class Service:
 
     def search(self, body: SearchBody) -> SearchFound:
         """Find documents."""
-        plan = self._plan(body)
         question = Question(id="query", text=_text(body.query))
-        if body.documents:
-            documents = self._documents(body.documents)
-            search = open_search(plan.search, settings_of(plan.llm), documents=documents)
-        else:
-            search = self.pipeline(plan).search
-        return SearchFound(evidence=search.find(question, body.k).usable_first)
+        search = self._search(body, self._plan(body))
+        evidence = search.find(question, body.k).usable_first
+        documents = tuple(FoundDocument.of(hit) for hit in evidence)
+        return SearchFound(evidence=evidence, documents=documents, facets=Facets.of(documents))
 
-    def documents_in(self, name: str, content: bytes) -> tuple[list[Document], list[str]]:
+    def evidence(self, body: EvidenceBody) -> AnswerEvidence:
+        """Find the articles for and against each sentence of an answer."""
+        plan = self._plan(body)
+        answer = parse_answer("answer", _text(body.answer), (), body.question)
+        pairs, most = len(answer.claims) * plan.search.candidates * _SENTENCES, self.offer.limits.pairs
+        if pairs > most:
+            raise InputError(
+                f"expected an answer that takes at most {most:,} pairs to judge; found {len(answer.claims)} sentences, "
+                f"which take about {pairs:,}. Send fewer at a time."
+            )
+        finder = build_finder(plan, Problems(), self._search(body, plan), self.judge)
+        return next(finder.find([answer]))
+
+    def _search(self, body: SearchBody | EvidenceBody, plan: Plan) -> Search:
+        """Return the search of a request: over its own documents, or a corpus of the service."""
+        if not body.documents:
+            return self.pipeline(plan).search
+        return open_search(plan.search, settings_of(plan.llm), documents=self._documents(body.documents))
+
+    def add_to_shelf(self, id: str, name: str, content: bytes) -> FileAdded:
+        """Read an uploaded file into a shelf.
+
+        Raises:
+            NoSuchShelf: No shelf has this id.
+            InputError: The shelf has no room for it.
+        """
+        most = self.offer.limits.shelf_documents, self.offer.limits.shelf_characters
+
+        def read(stem: str) -> tuple[list[Document], list[str]]:
+            return self.documents_in(name, content, stem, most)
+
+        return self.library.shelves.add(id, safe_name(name, "document"), content, read)
+
+    def documents_in(
+        self, name: str, content: bytes, stem: str | None = None, most: tuple[int, int] | None = None
+    ) -> tuple[list[Document], list[str]]:
         """Read an uploaded file and return its documents and the problems in the rest of it.
+
+        Args:
+            name: Name of the file.
+            content: The file.
+            stem: What ids are made of, for documents without an own one (None: the file's name).
+            most: Maximum numbers of documents and of their characters (None: those of a request).
 
         Raises:
             InputError: The file has no documents, or is of an unknown format.
         """
-        # The name is text, never a path: only its extension is used.
-        shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
-        folder = _upload_folder()
-        path = folder / f"upload{Path(shown).suffix[:10]}"
-        try:
-            write_bytes(path, content)
-            documents: list[Document] = []
-            problems: list[str] = []
-            left = self.offer.limits.characters
-            for what, value in self.readers.read(path, Path(shown).stem or shown, check_stopped):
+        documents: list[Document] = []
+        problems: list[str] = []
+        max_documents, max_characters = most or (self.offer.limits.documents, self.offer.limits.characters)
+        left = max_characters
+        with UploadFolder() as folder, folder.named_as_sent():
+            path = folder.add(name, content, "document")
+            shown = path.name
+            for what, value in self.readers.read(path, check_stopped, name=stem or path.stem):
                 if what == DOCUMENT:
                     item = Document.model_validate_json(json.dumps(value))
                     documents.append(item)
                     left -= len(item.text) + len(item.title or "") + len(item.id)
                     self._check_lengths(item, shown)
                 else:
-                    problems.append(str(value).replace(str(path), shown))
+                    problems.append(folder.without_places(str(value)))
                     if len(problems) >= _MAX_PROBLEMS:
                         problems.append(f"expected at most {_MAX_PROBLEMS:,} problems; the rest was not read")
                         break
-                if len(documents) > self.offer.limits.documents:
-                    most = self.offer.limits.documents
-                    raise InputError(f"expected at most {most:,} documents in a file; found more in {shown}")
+                if len(documents) > max_documents:
+                    raise InputError(f"expected at most {max_documents:,} documents in a file; found more in {shown}")
                 if left < 0:
-                    most = self.offer.limits.characters
-                    raise InputError(f"expected at most {most:,} characters of documents; found more in {shown}")
-        except NotWritten:
-            raise
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), shown)) from None
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+                    raise InputError(
+                        f"expected at most {max_characters:,} characters of documents; found more in {shown}"
+                    )
         if not documents:
             raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
         return documents, problems
@@ -347,17 +353,27 @@ class Service:
 
     def pipeline(self, plan: Plan) -> Pipeline:
         """Return the pipeline of a plan, from the cache if possible."""
-        with self._making:
-            return self._pipeline(to_json(plan))
+        own, asked = self.offer.plan.search, plan.search
+        is_usual = (asked.filters, asked.designs) == (own.filters, own.designs)
+        return (self._pipeline if is_usual else self._filtered)(to_json(plan))
 
     def verifier(self, plan: CheckPlan) -> Verifier:
         """Return the verifier of a plan, from the cache if possible."""
-        with self._making:
-            return self._verifier(to_json(plan))
+        return self._verifier(to_json(plan))
 
     def _make_pipeline(self, plan: str) -> Pipeline:
         problems = Problems()
-        made = build(Plan.model_validate_json(plan), problems=problems, judge=self.judge)
+        chosen = Plan.model_validate_json(plan)
+        wanted = chosen.search
+        index = self._index(wanted.corpus, wanted.by or "hybrid") if has_index(wanted) else None
+        search = open_search(wanted, settings_of(chosen.llm), problems=problems, index=index)
+        made = build(chosen, problems=problems, search=search, judge=self.judge)
+        _log(problems)
+        return made
+
+    def _make_index(self, corpus: str, by: str) -> MemoryRetriever:
+        problems = Problems()
+        made = read_index(SearchPlan(corpus=corpus, by=by), problems)
         _log(problems)
         return made
 
@@ -370,7 +386,7 @@ class Service:
     def _make_verifier(self, plan: str) -> Verifier:
         return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))
 
-    def _plan(self, body: AskBody | SearchBody) -> Plan:
+    def _plan(self, body: AskBody | SearchBody | EvidenceBody) -> Plan:
         base = self.offer.plan
         if body.documents:
             # The service's search filters apply to its corpora only.
@@ -379,9 +395,10 @@ class Service:
         if isinstance(body, AskBody) and plan.answer.rationale and not (body.model or base.answer.llm):
             raise InputError("expected model with plan.answer.rationale; found none. Choose a model of this service")
         name = body.corpus or next(iter(self.offer.corpora))
-        if name not in self.offer.corpora:
-            raise UnknownNameError("corpus", name[:100], self.offer.corpora)
-        plan = plan.changed({"search": {"corpus": self.offer.corpora[name]}})
+        corpora = self.library.corpora
+        if name not in corpora:
+            raise UnknownNameError("corpus", name[:100], corpora)
+        plan = plan.changed({"search": {"corpus": corpora[name]}})
         if isinstance(body, AskBody) and body.model:
             if body.model not in self.offer.models:
                 raise UnknownNameError("model", body.model[:100], [*self.offer.models, "none"])
@@ -450,18 +467,6 @@ class Service:
         return tuple(found[pmid] for pmid in pmids)
 
 
-def _upload_folder() -> Path:
-    """Create a folder for an uploaded file.
-
-    Raises:
-        NotWritten: The folder cannot be created.
-    """
-    try:
-        return Path(tempfile.mkdtemp(prefix="vericite-upload-"))
-    except OSError as error:
-        raise NotWritten(f"expected a folder for temporary files; found: {error.strerror}", error) from None
-
-
 class _RunEvents:
     """Emits the events of a run, and stops the run if its request was stopped."""
 
@@ -470,11 +475,11 @@ class _RunEvents:
         self._view = view
         self._shown: ShownAnswer | None = None
         self._answer: Answer | None = None
-        self._written, self._drafted = "", 0
+        self._written, self._drafted, self._tokens = "", 0, 0
 
     def evidence(self, found: FoundEvidence) -> None:
         check_stopped()
-        self._emit("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
+        self._emit("evidence", {"documents": [FoundDocument.of(hit).model_dump() for hit in found.usable_first]})
 
     def piece(self, text: str) -> None:
         """Emit each sentence as soon as the next begins; skip the model's thinking.
@@ -484,6 +489,10 @@ class _RunEvents:
         """
         check_stopped()
         self._written += text
+        tokens = estimated_tokens(self._written)
+        if self._view and tokens >= self._tokens + _TOKENS_APART:
+            self._tokens = tokens
+            self._emit("written", {"tokens": tokens})
         if any(char in text for char in ".!?]\n"):
             body = _THOUGHT.sub("", self._written)
             done = [body[span.slice] for span in split_sentences(body)[:-1]]
@@ -514,28 +523,6 @@ class _RunEvents:
         self._emit("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
         if self._shown is not None:
             self._emit("judged", self._shown.judged(result))
-
-
-def _shown(hit: Evidence) -> dict[str, Any]:
-    document = hit.document
-    return {
-        "id": document.id,
-        "title": document.title,
-        "pmid": document.pmid,
-        "year": document.year,
-        "journal": document.journal,
-        "retracted": document.retracted,
-        "rank": hit.rank,
-    }
-
-
-def _stage_callback(emit: Emit | None) -> Callable[[str, float | None], None]:
-    def on_stage(stage: str, seconds: float | None) -> None:
-        check_stopped()
-        if emit is not None:
-            emit("stage", {"stage": stage, "seconds": seconds})
-
-    return on_stage
 
 
 def _text(question: str) -> str:

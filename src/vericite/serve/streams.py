@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from vericite.disk.files import NotWritten
 from vericite.errors import EntrezError, InputError, LLMError, MissingExtraError, VeriCiteError
-from vericite.serve.engine import OUT_OF_TIME, Stopped, Work, at_work
+from vericite.serve.engine import OUT_OF_TIME, Stopped, TimeLimit, Work, at_work
+from vericite.serve.events import Emit
 from vericite.serve.gate import Refused
 from vericite.serve.jobs import NoSuchJob
 from vericite.serve.run_store import NoSuchRun
-from vericite.serve.service import Emit
+from vericite.serve.shelves import NoSuchDocument, NoSuchShelf, ShelfBusy, without_places
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -35,8 +36,10 @@ _OVER = 5
 
 def status_of(error: BaseException) -> int:
     """Return the HTTP status of an error."""
-    if isinstance(error, (NoSuchRun, NoSuchJob, NoSuchStream)):
+    if isinstance(error, (NoSuchRun, NoSuchJob, NoSuchStream, NoSuchShelf, NoSuchDocument)):
         return 404
+    if isinstance(error, ShelfBusy):
+        return 429
     if isinstance(error, NotWritten):
         return 507
     if isinstance(error, InputError):
@@ -56,7 +59,7 @@ def error_body(error: BaseException) -> dict[str, Any]:
         found = "a full disk" if error.is_full else "that it cannot"
         message = f"expected a service that can write to its disk; found {found}. Contact its operator"
     elif isinstance(error, (VeriCiteError, Stopped)):
-        message = str(error) or OUT_OF_TIME
+        message = without_places(str(error)) or OUT_OF_TIME
     else:
         _LOG.error("a request failed", exc_info=error)
         message = "the service failed; its log says why"
@@ -82,22 +85,29 @@ class Turns:
         self.pool = ThreadPoolExecutor(self.running, thread_name_prefix="request")
         self.work: set[Work] = set()
 
-    def take(self) -> Work:
-        """Create the work of a new request.
+    def take(self, limit: TimeLimit | None = None) -> Work:
+        """Create the work of a new request, with a time limit of its own or the usual one.
 
         Raises:
             Refused: Too many requests run or wait.
         """
         if len(self.work) >= self.running + self.waiting:
             raise Refused(429, "expected fewer requests at a time; ask again later", {"retry-after": "2"})
-        work = Work(time.monotonic() + self.seconds)
+        limit = limit or TimeLimit(self.seconds)
+        if limit.at_once is not None and sum(work.limit == limit for work in self.work) >= limit.at_once:
+            raise Refused(
+                429,
+                f"expected at most {limit.at_once} long requests at a time; ask again when one is finished",
+                {"retry-after": "30"},
+            )
+        work = Work(limit)
         self.work.add(work)
         return work
 
     @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[Work]:
+    async def turn(self, limit: TimeLimit | None = None) -> AsyncGenerator[Work]:
         """Create the work of a new request, and stop it on exit."""
-        work = self.take()
+        work = self.take(limit)
         try:
             yield work
         finally:
@@ -199,18 +209,19 @@ class Streams:
         self._turns = turns
         self._streams: dict[str, Stream] = {}
 
-    def begin(self, call: Callable[[Emit], str], patience: float = 0) -> Stream:
+    def begin(self, call: Callable[[Emit], str], patience: float = 0, limit: TimeLimit | None = None) -> Stream:
         """Start work in a thread and return its stream.
 
         Args:
             call: Does the work, emits events, and returns the data of the last event.
             patience: Seconds that the work continues while no client listens.
+            limit: Time limit of the work (None: the usual one).
 
         Raises:
             Refused: Too many requests run or wait.
         """
         loop = asyncio.get_running_loop()
-        stream = Stream(uuid.uuid4().hex, self._turns.take(), patience)
+        stream = Stream(uuid.uuid4().hex, self._turns.take(limit), patience)
 
         def call_soon(act: Callable[..., None], *values: str) -> None:
             # The loop may be closed already.
@@ -231,11 +242,11 @@ class Streams:
 
         def out_of_time() -> None:
             if stream.ended is None:
-                stream.put("error", json.dumps({"status": 504, "message": OUT_OF_TIME}))
+                stream.put("error", json.dumps({"status": 504, "message": stream.work.limit.message}))
                 stream.end()
 
         self._turns.start(stream.work, run).add_done_callback(finished)
-        loop.call_later(self._turns.seconds + _OVER, out_of_time)
+        loop.call_later(stream.work.limit.seconds + _OVER, out_of_time)
         if patience:
             self._keep(stream)
             loop.call_later(patience, stream.stop_if_abandoned)

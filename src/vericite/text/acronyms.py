@@ -197,3 +197,11 @@ def _ends_in_last_word(short: str, long: str) -> bool:
 def _letters(text: str) -> str:
     """Lower the case and replace Greek letters by the Latin initials of their names; the length stays the same."""
     return "".join(low if len(low := char.lower()) == 1 else char for char in text.translate(_GREEK))
+
+
+_ADDED = re.compile(r" \[[^\[\]]*[^\W\d][^\[\]]*\]")
+
+
+def without_long_forms(text: str) -> str:
+    """Remove the long forms that were added to a quotation, in square brackets."""
+    return _ADDED.sub("", text)

@@ -193,7 +193,7 @@ def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
     return kept
 
 
-CITATIONS = "citations.v7"
+CITATIONS = "citations.v8"
 """Signature of the rules, for provenance; changes whenever they would parse some answer differently."""
 
 _SPACE = r"[^\S\n]"
@@ -234,6 +234,9 @@ def parse_answer(
     following claim, those of other pieces to the claim before. If there are citations but no claim, they become one
     claim with an empty text.
 
+    Fenced code is no claim and cites nothing. A fence that names no language of code is prose if something in it reads
+    as a citation, and so is all code of an answer that claims nothing outside of it.
+
     Claim texts have no markers and nothing that surrounds them: links, parentheses, list bullets and ``**``. Markers
     inside the sentence's grammar ("According to [1], ...") are removed too. Any text is accepted, in linear time; a
     lone surrogate, which files cannot hold, becomes U+FFFD. Markers are numbers in brackets, which refer to the
@@ -254,17 +257,17 @@ def parse_answer(
     body = text[: body_end(text)]
     found = mentions_in(body, CitableDocuments(documents)) if mentions is None else mentions
     found = [mention for mention in found if mention.span.end <= len(body)]
-    tables = list(_tables(body))
-    pipes = [Mention(span) for table in tables for span in table.pipes]
-    prose = _prose(body, disjoint([*found, *pipes]) if pipes else found)
-    pieces = _pieces(body, prose, tables)
-    owned = _owned(_with_direction(prose, pieces), pieces)
-    stated = enumerate(piece for piece in pieces if piece.claim)
-    claims = tuple(_claim(prose, piece, owned.get(index, [])) for index, piece in stated)
+    code = _code(body, found)
+    prose, claims = _claims(body, found, code)
+    if code and not any(claim.text for claim in claims):
+        code = _code(body, found, is_prose=True)
+        prose, claims = _claims(body, found, code)
     if not claims and prose.marks:
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks)),)
     unread = unread_markers(body, (mention.span for mention in found), len(documents))
+    if code:
+        unread = tuple(span for span in unread if not _is_within(span, code))
     return Answer(
         id=id,
         text=text,
@@ -274,6 +277,57 @@ def parse_answer(
         generator=generator,
         unread=unread,
     )
+
+
+def _claims(body: str, mentions: Sequence[Mention], code: Sequence[Span]) -> tuple[_Prose, tuple[Claim, ...]]:
+    """Return an answer without its markers, and its claims."""
+    if code:
+        mentions = [mention for mention in mentions if not _is_within(mention.span, code)]
+    tables = list(_tables(body))
+    pipes = [Mention(span) for table in tables for span in table.pipes]
+    prose = _prose(body, disjoint([*mentions, *pipes]) if pipes else mentions)
+    pieces = _pieces(body, prose, tables, code)
+    owned = _owned(_with_direction(prose, pieces), pieces)
+    stated = enumerate(piece for piece in pieces if piece.claim)
+    return prose, tuple(_claim(prose, piece, owned.get(index, [])) for index, piece in stated)
+
+
+_FENCE = re.compile(rf"{_SPACE}*+(`{{3,}}+|~{{3,}}+){_SPACE}*+([^`\s]*+)[^`]*+\Z")
+_PROSE_FENCES = ("", "markdown", "md", "text", "txt", "plaintext")
+
+
+def _code(body: str, mentions: Sequence[Mention], is_prose: bool = False) -> list[Span]:
+    """Return the blocks of fenced code, with their fences; an open fence reaches to the end.
+
+    Of a block of prose, only the lines of its fences are returned. ``is_prose``: all blocks are.
+    """
+    blocks: list[Span] = []
+    cited = [mention.span.start for mention in mentions if mention.cited]
+
+    def add(opening: Span, language: str, closing: Span) -> None:
+        cites = bisect_left(cited, opening.start) < bisect_left(cited, closing.end)
+        if is_prose or (cites and language.lower() in _PROSE_FENCES):
+            blocks.extend((opening, closing))
+        else:
+            blocks.append(Span(start=opening.start, end=closing.end))
+
+    opened: tuple[Span, str, str] | None = None
+    for start, line in lines(body) if "```" in body or "~~~" in body else ():
+        span, bare = Span(start=start, end=start + len(line)), line.strip()
+        if opened is None:
+            if match := _FENCE.match(line):
+                opened = span, match[2], match[1]
+        elif bare.startswith(opened[2]) and not bare.strip(bare[0]):
+            add(opened[0], opened[1], span)
+            opened = None
+    if opened is not None:
+        add(opened[0], opened[1], Span(start=len(body), end=len(body)))
+    return blocks
+
+
+def _is_within(span: Span, blocks: Sequence[Span]) -> bool:
+    place = bisect_right(blocks, span.start, key=lambda block: block.start) - 1
+    return place >= 0 and span.start < blocks[place].end
 
 
 _DELIMITER = re.compile(rf"{_SPACE}{{0,3}}\|?(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*\|)+(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*)?\Z")
@@ -482,13 +536,19 @@ def _dressed(body: str, run: list[Mention], end: int, floor: int) -> _Mark:
     return _Mark(tuple(run), start, end)
 
 
-def _pieces(body: str, prose: _Prose, tables: Sequence[_Table]) -> list[_Piece]:
+def _pieces(body: str, prose: _Prose, tables: Sequence[_Table], code: Sequence[Span]) -> list[_Piece]:
     """Return headings, claims and other pieces in order, in positions of the prose."""
     pieces: list[_Piece] = []
-    position = 0
+    position = code_end = 0
+    blocks = {(prose.position(block.start), prose.position(block.end)) for block in code}
     rows = ((prose.position(row),) * 2 for table in tables for row in table.rows)
     heads = (tuple(map(prose.position, table.head)) for table in tables)
-    for begin, end in sorted({*_headings(body, prose), *_line_starts(prose), *_cited_ends(prose), *rows, *heads}):
+    for begin, end in sorted(
+        {*_headings(body, prose), *_line_starts(prose), *_cited_ends(prose), *rows, *heads, *blocks}
+    ):
+        if begin < code_end:
+            continue
+        code_end = end if (begin, end) in blocks else code_end
         pieces += _sentences(prose.text, position, begin)
         if prose.text[begin:end].strip():
             pieces.append(_Piece(begin, end, claim=False, heading=True))

@@ -25,6 +25,12 @@ _OPINIONS = frozenset({"review", "editorial", "comment", "letter", "news", "biog
 _LONGEST = 20_000
 _NEVER = re.compile(r"(?!)")
 _DESIGN_LABEL = re.compile(r"\bdesigns?\b", re.IGNORECASE)
+# "Population-based case-control study." is a section on design that lost its label.
+_ONLY_DESIGN = re.compile(
+    r"(?:\A|[.:?!]\s+)([A-Z](?:(?!(?:was|were|is|in|we|this)\b)[\w-]+,?\s){0,8}(?:study|trial|analysis|survey|review|series))\.(?=\s)"
+)
+# A study that reports results is not a plan, whatever it says will follow.
+_RESULT = re.compile(r"\bp\s?[<=>]\s?0?[.·]\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,12 @@ def study_design(document: Document) -> Design | None:
     types = {name.lower() for name in document.publication_types}
     title, abstract = document.title[:_LONGEST], document.text[:_LONGEST]
     stated = " ".join(section.text[:300] for section in document.sections if _DESIGN_LABEL.search(section.label or ""))
+    stated = " ".join((stated, *_ONLY_DESIGN.findall(abstract)))
     rules = [rule for rule in _rules() if not rule.unless.search(title)]
     for rule in _rules():
-        if rule.types & types or (rule in rules and (rule.title.search(title) or rule.title.search(stated))):
+        named = rule.title.search(title) or rule.title.search(stated)
+        planned = rule.design == "protocol" and rule.abstract.search(abstract) and not _RESULT.search(abstract)
+        if rule.types & types or (rule in rules and (named or planned)):
             return rule.design
     if types & _OPINIONS:
         return None

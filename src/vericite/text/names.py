@@ -183,9 +183,14 @@ def is_mentioned(named: Naming, others: Sequence[Naming]) -> bool:
     return False
 
 
+def drugs_in(text: str) -> list[Naming]:
+    """Return the drugs and drug classes in a text."""
+    return [named for named in names_in(text) if named.is_drug]
+
+
 def unnamed(question: str, text: str) -> list[str]:
     """Return the drugs and drug classes of a question that a text names in no way."""
-    asked = [named for named in names_in(question) if named.is_drug]
+    asked = drugs_in(question)
     others = names_in(text) if asked else ()
     return [named.text for named in asked if not is_mentioned(named, others)]
 

@@ -16,7 +16,7 @@ FEWEST_OF_SHORT = 3
 
 _POINTS_ELSEWHERE = re.compile(
     r"\b(?:these|such(?!\s+as\b)|those(?!\s+(?:who|whose|that|with|without|of|in|on|at|from|given|receiving|taking|"
-    r"treated|assigned|aged|not|under|over)\b))\b",
+    r"treated|assigned|aged|not|under|over|most|least|more|less)\b))\b",
     re.IGNORECASE,
 )
 # What may be left out without loss: "on the strength of these findings". And what has its meaning from words before it.

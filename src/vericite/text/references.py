@@ -136,6 +136,13 @@ class Library:
         return found
 
 
+class UnneededLibrary(Library):
+    """Stands for the cited documents where only the sentences of answers are wanted: no format asks for documents."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
 def _keys(document: Document) -> Iterator[str]:
     yield reference_key(document.id)
     yield from (reference_key(name) for name in (document.pmid, document.doi, document.pmcid) if name)

@@ -483,9 +483,9 @@ _DEPENDENT = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "It is known that aspirin ..." does not point outside the sentence.
+# "It is known that aspirin ...", "Those most often affected are ..." do not point outside the sentence.
 _IMPERSONAL = re.compile(
-    r"it\s(?:is|was|has\sbeen|remains)\s(?:\w+ly\s|now\s|also\s|well\s|not\s)?\w+\s(?:that|whether)\b",
+    r"those\s(?:who|with|without|at|most|least|aged|given|treated|receiving|taking)\b|it\s(?:is|was|has\sbeen|remains)\s(?:\w+ly\s|now\s|also\s|well\s|not\s)?\w+\s(?:that|whether)\b",
     re.IGNORECASE,
 )
 

@@ -20,6 +20,9 @@ def word_list(name: str) -> frozenset[str]:
     return frozenset(LISTS[name].split())
 
 
+COMPARING = "|".join(part.strip() for part in LISTS["comparing"].split("|"))
+"""A pattern of what comes before the thing compared with: than, versus."""
+
 _STOP = word_list("stop")
 _TOKEN = re.compile(r"[^\W_]+(?:'[a-z]{1,2}(?!\w))?", re.IGNORECASE)
 _ENDINGS = (
@@ -62,6 +65,14 @@ def stem_of(lower: str) -> str:
     return stem
 
 
+def bounded(phrase: str) -> re.Pattern[str]:
+    """Return a pattern that finds a phrase, but not inside a word or number: no 1 in HbA1c, no 5 in 15."""
+    first, last = phrase[:1], phrase[-1:]
+    before = r"(?<![\w.])(?<![0-9],)" if first.isdigit() else r"(?<![^\W\d_])" if first.isalpha() else ""
+    after = r"(?![.,]?[0-9])" if last.isdigit() else r"(?![^\W\d_])" if last.isalpha() else ""
+    return re.compile(before + re.escape(phrase) + after)
+
+
 def stems(text: str) -> frozenset[str]:
     """Return the stems of a text's content words."""
     return frozenset(word.stem for word in words(text) if word.stem)
@@ -92,16 +103,20 @@ _SPACED = re.compile(r"(?<![0-9.,/-])[1-9][0-9]{0,2}(?: [0-9]{3}){1,4}(?![0-9]|[
 _ONES = {
     name: value
     for value, name in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen".split()
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen".split(),
+        start=1,
     )
 }
 _TENS = {
     name: 10 * value for value, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
+SPELT = _ONES | _TENS
+"""Numbers by their words, without those of two words."""
+# Listed words are found with (?a: without it, case is ignored in odd letters, too, and "ſix" is six.
 _WORD_NUMBER = re.compile(
-    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<digit>{'|'.join(list(_ONES)[1:10])}))?"
-    rf"|(?P<ones>{'|'.join(list(_ONES)[2:])}))(?![\w])(?!-(?:sided|tailed|armed|way))",
+    rf"(?<![\w-])(?a:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<digit>{'|'.join(list(_ONES)[:9])}))?"
+    rf"|(?P<ones>{'|'.join(list(_ONES)[1:])}))(?![\w])(?!-(?:sided|tailed|armed|way))",
     re.IGNORECASE,
 )
 _HALF_A = re.compile(r"\bhalf an? (?=(?:hour|year|month|day|decade|million)\b)", re.IGNORECASE)
@@ -115,7 +130,8 @@ _SCIENTIFIC = re.compile(
 )
 _SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SIZED = re.compile(
-    r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)",
+    r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?a:(?P<size>hundred|thousand|million|billion))\b"
+    r"(?! units)",
     re.IGNORECASE,
 )
 
@@ -138,7 +154,7 @@ def plain(text: str) -> str:
 def _digits(match: re.Match[str]) -> str:
     if match["ones"]:
         return str(_ONES[match["ones"].lower()])
-    return str(_TENS[match["tens"].lower()] + _ONES.get((match["digit"] or "zero").lower(), 0))
+    return str(_TENS[match["tens"].lower()] + _ONES.get((match["digit"] or "").lower(), 0))
 
 
 def _written_out(match: re.Match[str]) -> str:

@@ -379,6 +379,10 @@ class TwoViews:
         premises = () if column == NEUTRAL else self._carrying(sheet, row, column)
         return Outcome(label, label, named(mean), premises)
 
+    def whole(self, sheet: Sheet) -> _Row | None:
+        """Return the probabilities of the whole claim, without its statements."""
+        return self._row(sheet, 0)
+
     def _row(self, sheet: Sheet, row: int) -> _Row | None:
         """Return the probabilities of a statement; None if there are none or a judgement that they need failed."""
         indices = _sentences(sheet, row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import log
 from typing import TypeVar, cast
 
 import numpy as np
@@ -60,6 +61,12 @@ def _broken(judge: Judge, expected: str, found: str) -> PluginError:
     )
 
 
+def log_odds(probability: float, least: float = 1e-3) -> float:
+    """Return the log odds of a probability, which counts as at least ``least`` and at most 1 less that."""
+    kept = min(max(probability, least), 1 - least)
+    return log(kept / (1 - kept))
+
+
 Floats = NDArray[np.float64]
 
 _Float = TypeVar("_Float", np.float32, np.float64)
@@ -107,9 +114,13 @@ class MemoizedJudge:
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Yield one judgement per pair, in order."""
         wanted = list(pairs)
-        new = list(dict.fromkeys(pair for pair in wanted if pair not in self._judged))
-        self._judged.update(zip(new, ask(self._judge, new), strict=True))
-        return iter([self._judged[pair] for pair in wanted])
+        # A copy: another thread may call ``forget`` at any moment.
+        known = {pair: judgement for pair in wanted if (judgement := self._judged.get(pair)) is not None}
+        new = list(dict.fromkeys(pair for pair in wanted if pair not in known))
+        made = dict(zip(new, ask(self._judge, new), strict=True))
+        self._judged.update(made)
+        known |= made
+        return iter([known[pair] for pair in wanted])
 
     def forget(self) -> None:
         """Drop the stored judgements."""

@@ -30,6 +30,7 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
+from vericite.text.acronyms import without_long_forms
 from vericite.text.assertion import ASSERTIONS, asserted_part, denies, is_qualified
 from vericite.text.citations import CITATIONS
 from vericite.text.injection import INSTRUCTIONS
@@ -37,6 +38,7 @@ from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
 from vericite.verify.aggregators import Outcome, quotation, quoted
+from vericite.verify.degrees import degree_of, features, is_contradiction, is_measured, partly
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
@@ -237,6 +239,7 @@ class Verifier:
                 "Leave abstain_below out."
             )
         self._supported_from = 0.0 if protocol.precision is None else _lowest_at(protocol, self.judge)
+        self._grades_parts = protocol.name in MEASURED and is_measured(self.judge.signature)
         self._asks_question = traits.reads_question
         self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
@@ -282,6 +285,24 @@ class Verifier:
         results = [item for part in parts for item in (*part.verdicts, *part.failures) if item not in dangling]
         return self._checked(answer, results)
 
+    def failed(self, answer: Answer, reason: str) -> CheckedAnswer:
+        """Return the result of an answer that could not be checked: a failure for each claim that cites documents."""
+        cited = [
+            (claim, [citation for citation in claim.citations if not citation.dangling]) for claim in answer.claims
+        ]
+        failures = [
+            VerificationFailure(
+                **_claim_location(claim),
+                markers=tuple(citation.marker for citation in citations),
+                documents=tuple(citation.document for citation in citations if citation.document),
+                reason=reason,
+                protocol=self.protocol.name,
+            )
+            for claim, citations in cited
+            if citations
+        ]
+        return self._checked(answer, list[Verdict | VerificationFailure](failures))
+
     def judge_claims(self, batches: Iterable[ClaimsToJudge]) -> Iterator[list[list[Verdict | VerificationFailure]]]:
         """Judge any claims against any documents.
 
@@ -298,10 +319,11 @@ class Verifier:
     def _planned(self, answers: Iterable[Answer]) -> Iterator[tuple[Answer, list[PendingCase]]]:
         for answer in answers:
             expect_answer(answer)
-            yield answer, list(self._plan(answer.claims, answer.documents, answer.question))
+            quotes = bool(answer.selected)
+            yield answer, list(self._plan(answer.claims, answer.documents, answer.question, quotes))
 
     def _plan(
-        self, claims: Iterable[Claim], documents: tuple[Document, ...], question: str | None
+        self, claims: Iterable[Claim], documents: tuple[Document, ...], question: str | None, quotes: bool = False
     ) -> Iterator[PendingCase]:
         published = self.protocol.published
         sources = Sources(documents, published, self.protocol.splitter)
@@ -312,6 +334,8 @@ class Verifier:
                 continue
             reason = _no_text(claim) if published else _claim_reason(claim)
             statements = () if reason else self.protocol.claim.statements(claim)
+            if quotes:  # What was added to a quotation is not in its source.
+                statements = tuple(without_long_forms(statement) for statement in statements)
             for case in cases:
                 split = replace(case, premises=split_to_budget(case.premises, statements, self.judge))
                 note = _cut_note(case, split)
@@ -411,7 +435,18 @@ class Verifier:
             abstained=abstained,
             retracted=tuple(document.id for document in pending.case.documents if document.retracted),
             reasons=reasons,
+            degree=None if abstained else degree_of(outcome, self._partly(pending, outcome)),
         )
+
+    def _partly(self, pending: PendingCase, outcome: Outcome) -> float | None:
+        """Return how likely a claim that is not supported is partly supported, where that was measured."""
+        if not self._grades_parts or outcome.label == "supported" or pending.quotes is not None:
+            return None
+        texts = [premise.text for premise in pending.case.premises]
+        figures = features(pending.claim.text, texts, pending.sheet) if texts else None
+        if figures is None or (outcome.label == "contradicted" and is_contradiction(figures)):
+            return None
+        return partly(figures)
 
     def _location(self, pending: PendingCase) -> dict[str, Any]:
         return {
@@ -446,6 +481,7 @@ class Verifier:
             failures=failures,
             uncited=uncited,
             unread=tuple(answer.text[span.slice] for span in answer.unread),
+            assumed=answer.assumed,
             summary=Summary.of(answer, verdicts, failures),
             provenance=self.provenance,
         )

@@ -35,6 +35,11 @@ class Article:
     retracted: bool = False
     doi: str = ""
     pmcid: str = ""
+    abbreviation: str = ""
+    volume: str = ""
+    pages: str = ""
+    notices: tuple[tuple[str, str], ...] = ()
+    """Kinds of ``CommentsCorrections`` and the PMIDs of the notices."""
 
     @property
     def words(self) -> list[str]:
@@ -50,6 +55,15 @@ class Article:
         date = f"<PubDate><Year>{self.year}</Year></PubDate>" if self.year else "<PubDate/>"
         title = f"<Title>{escape(self.journal)}</Title>" if self.journal else ""
         marked = "<PublicationType>Retracted Publication</PublicationType>" if self.retracted else ""
+        volume = f"<Volume>{self.volume}</Volume>" if self.volume else ""
+        short = f"<ISOAbbreviation>{escape(self.abbreviation)}</ISOAbbreviation>" if self.abbreviation else ""
+        pages = f"<Pagination><MedlinePgn>{self.pages}</MedlinePgn></Pagination>" if self.pages else ""
+        links = "".join(
+            f'<CommentsCorrections RefType="{kind}"><RefSource>J Inv. 2021</RefSource><PMID>{pmid}</PMID>'
+            "</CommentsCorrections>"
+            for kind, pmid in self.notices
+        )
+        notices = f"<CommentsCorrectionsList>{links}</CommentsCorrectionsList>" if links else ""
         others = "".join(
             f'<ArticleId IdType="{kind}">{escape(id)}</ArticleId>'
             for kind, id in (("doi", self.doi), ("pmc", self.pmcid))
@@ -58,11 +72,11 @@ class Article:
         return (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{self.pmid}</PMID>'
             '<Article PubModel="Print"><Journal>'
-            f'<JournalIssue CitedMedium="Print">{date}</JournalIssue>{title}</Journal>'
-            f"<ArticleTitle>{escape(self.title)}</ArticleTitle>{abstract}"
+            f'<JournalIssue CitedMedium="Print">{volume}{date}</JournalIssue>{title}{short}</Journal>'
+            f"<ArticleTitle>{escape(self.title)}</ArticleTitle>{pages}{abstract}"
             f'<AuthorList CompleteYN="Y">{people}</AuthorList><Language>eng</Language>'
             f"<PublicationTypeList><PublicationType>Journal Article</PublicationType>{marked}</PublicationTypeList>"
-            "</Article></MedlineCitation>"
+            f"</Article>{notices}</MedlineCitation>"
             '<PubmedData><ArticleIdList><ArticleId IdType="pubmed">'
             f"{self.pmid}</ArticleId>{others}</ArticleIdList></PubmedData></PubmedArticle>"
         )
@@ -77,7 +91,7 @@ class Arrival:
 
     @property
     def tool(self) -> str:
-        return self.path.removeprefix("/eutils/").removesuffix(".fcgi").strip("/")
+        return self.path.removeprefix("/eutils/").removesuffix(".fcgi").removesuffix(".cgi").strip("/")
 
     @property
     def ids(self) -> list[str]:
@@ -241,6 +255,14 @@ class EntrezServer:
             return int(article.doi.lower() == found[1].lower())
         if found := re.fullmatch(r"([^\s\[\]()\"*:]+)\[tiab\]", part):
             return article.words.count(found[1].lower())
+        if found := re.fullmatch(r"([^\s\[\]()\"*:]+)\[ti\]", part):
+            return article.title.lower().count(found[1].lower())
+        if found := re.fullmatch(r"([^\s\[\]()\"*:]+)\[1au\]", part):
+            return int(article.authors[0].lower() == found[1].lower())
+        if found := re.fullmatch(r"(\d{4})\[dp\]", part):
+            return int(article.year == found[1])
+        if re.fullmatch(r"\((?:[^\s\[\]()\"*:]+\[ti\] OR )*[^\s\[\]()\"*:]+\[ti\]\)", part):
+            return sum(self._part_score(word, article) for word in part[1:-1].split(" OR "))
         if re.search(r"[\[\]\"*:]|\b(?:OR|NOT)\b", part):
             raise ValueError(f"syntax that is not expected here: {part}")
         anywhere = [*article.words, *(word.lower() for word in article.keywords)]
@@ -254,7 +276,26 @@ class EntrezServer:
 
 def serve(answering: Answering, arrival: Arrival) -> None:
     """The tool that was asked."""
-    {"esearch": esearch, "efetch": efetch, "esummary": esummary, "idconv": idconv}[arrival.tool](answering, arrival)
+    {"esearch": esearch, "efetch": efetch, "esummary": esummary, "idconv": idconv, "ecitmatch": ecitmatch}[
+        arrival.tool
+    ](answering, arrival)
+
+
+def ecitmatch(answering: Answering, arrival: Arrival) -> None:
+    """Lines of text, each of which repeats a citation, as NCBI's are."""
+    lines: list[str] = []
+    for asked in arrival.fields["bdata"].split("\r"):
+        journal, year, volume, page, author, _, _ = asked.split("|")
+        found = [
+            article.pmid
+            for article in answering.server.owner.articles
+            if journal in (article.journal.lower(), article.abbreviation.lower())
+            and (year, volume, page) == (article.year, article.volume, article.pages.partition("-")[0])
+            and (not author or author.split()[0] == article.authors[0].lower())
+        ]
+        told = found[0] if len(found) == 1 else f"AMBIGUOUS {','.join(found)}" if found else "NOT_FOUND;INVALID_JOURNAL"
+        lines.append(asked + told)
+    answering.send(200, "\n".join(lines) + "\n", "text/plain; charset=UTF-8")
 
 
 def esearch(answering: Answering, arrival: Arrival) -> None:

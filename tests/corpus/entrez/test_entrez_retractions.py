@@ -103,7 +103,7 @@ def test_the_notices_are_in_the_records(server: EntrezServer, client: Client):
     found = retracted_in_pubmed(client(), notices=True)
     assert found.notices == {"101": ("900",), "102": ()}
     assert learn([found]) == 2
-    assert known_retractions().pmids == {"101", "102"}
+    assert known_retractions().ids == {"101", "102"}
 
 
 def test_the_command_asks_pubmed_and_prints_what_is_new(

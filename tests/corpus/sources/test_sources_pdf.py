@@ -354,8 +354,9 @@ def test_evidence_names_its_page(tmp_path: Path):
     ids=["scan", "empty", "encrypted", "cut", "nonsense", "circle"],
 )
 def test_what_cannot_be_read_is_told_for_what_it_is(tmp_path: Path, content: bytes, told: str):
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=told) as raised:
         read(tmp_path, content)
+    assert ".." not in str(raised.value)
 
 
 def test_of_a_file_with_some_pages_scanned_these_are_named(tmp_path: Path):
@@ -479,7 +480,7 @@ def test_reading_ends_when_it_is_cancelled(tmp_path: Path):
 def test_the_time_of_a_file_holds_for_its_layout_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     laid: list[int] = []
 
-    def lines(given: object, page: int) -> list[pdf_lines.Line]:
+    def lines(given: object, page: int, is_manuscript: bool) -> list[pdf_lines.Line]:
         laid.append(page)
         monkeypatch.setattr(time, "monotonic", lambda: began + 1e6)
         return []

@@ -34,7 +34,7 @@ def store(documents: list[Document], tmp_path_factory: pytest.TempPathFactory) -
 
 
 def passes(one: Document, filters: Filters) -> bool:
-    return (
+    does = (
         (filters.year_from is None or (one.year is not None and one.year >= filters.year_from))
         and (filters.year_to is None or (one.year is not None and one.year <= filters.year_to))
         and (not filters.journals or one.journal in filters.journals)
@@ -43,6 +43,8 @@ def passes(one: Document, filters: Filters) -> bool:
         and (not filters.languages or bool(set(filters.languages) & set(one.languages)))
         and (filters.retracted is None or one.retracted == filters.retracted)
     )
+    assert filters.passes(one) == does, "a document in memory is judged like one in a store"
+    return does
 
 
 def some(*known: str) -> st.SearchStrategy[tuple[str, ...]]:

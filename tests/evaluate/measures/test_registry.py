@@ -52,5 +52,6 @@ def test_every_measure_has_a_summary_and_inputs():
 def test_lower_is_better_for_measures_of_faults():
     assert {kind.name for kind in MEASURES.values() if kind.higher_is_better is False} == {
         *("ContradictedRate", "IrrelevantRate", "FailedRate", "DanglingRate", "UncitedRate", "CitationContradictRate"),
-        *("Redundancy", "NuggetRedundancy", "Harmfulness"),
+        *("Redundancy", "NuggetRedundancy", "Harmfulness", "MisattributedRate", "NoSourceRate"),
+        "ContradictedElsewhereRate",
     }

@@ -47,7 +47,7 @@ from vericite.verify import (
     Verifier,
 )
 
-CITATION_KINDS = kinds_of("citation", "verdicts")
+CITATION_KINDS = [kind for kind in kinds_of("citation", "verdicts") if "articles" not in kind.needs]
 
 SOURCES = (
     "Aspirin lowers the risk of stroke.",

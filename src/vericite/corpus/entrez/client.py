@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from vericite.corpus.entrez.results import MOST_FOUND, EntrezSettings, SearchResult, Summaries
 from vericite.corpus.entrez.service import (
+    ECITMATCH,
     IDCONV,
     EntrezService,
     UnfitReply,
@@ -28,6 +29,7 @@ from vericite.corpus.entrez.service import (
     is_pmid,
     nothing_found,
     read_identifiers,
+    read_matches,
     read_search,
     read_summaries,
 )
@@ -362,6 +364,31 @@ class Entrez:
                     continue
                 found.update((ids[id], pmids[id]) for id in some if id in pmids)
         return found, unanswered
+
+    def match_citations(self, citations: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the PMIDs that NCBI's citation matcher finds for citations; several if one is ambiguous.
+
+        Args:
+            citations: ``journal|year|volume|first page|author``. Parts may be empty.
+
+        Raises:
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
+        """
+        names = {citation: f"citation:{citation}" for citation in citations}
+        offline = offline_by_environment()
+        known = self._cache.pmids(names.values(), self.settings.search_expiry, offline) if self._cache else {}
+        rest = [citation for citation, name in names.items() if name not in known]
+        for start in range(0, len(rest), AT_ONCE):
+            some = rest[start : start + AT_ONCE]
+            keys = [f"r{number}" for number in range(len(some))]
+            lines = "\r".join(f"{citation}|{key}|" for citation, key in zip(some, keys, strict=True))
+            fields = {"db": "pubmed", "retmode": "xml", "bdata": lines}
+            matches = self._service.ask(ECITMATCH, fields, partial(read_matches, asked=keys))
+            fresh = {names[one]: " ".join(found) or None for one, found in zip(some, matches, strict=True)}
+            if self._cache:
+                self._cache.keep_pmids(fresh)
+            known |= fresh
+        return [tuple((known.get(names[citation]) or "").split()) for citation in citations]
 
     def cached(self, pmids: Iterable[str]) -> Fetched:
         """Return the records in the cache, of any age, without using the network."""

@@ -19,7 +19,7 @@ from weakref import finalize
 import httpx2
 
 from vericite.corpus.entrez.results import MOST_FOUND, EntrezSettings, PubMedSummary, SearchResult, Summaries
-from vericite.errors import EntrezAccessError, EntrezError, InputError
+from vericite.errors import EntrezAccessError, EntrezError, InputError, OfflineError
 from vericite.network.access import Key, LogScrubber, ResponseTooLong, Unpacking, offline_by_environment
 from vericite.network.pacing import backoff, seconds_asked, turnstile_of
 from vericite.version import __version__
@@ -170,6 +170,26 @@ def read_identifiers(body: bytes) -> dict[str, str]:
     return pmids
 
 
+def read_matches(body: bytes, asked: Sequence[str]) -> list[tuple[str, ...]]:
+    """Parse the reply of the citation matcher: the PMIDs of each citation, several if it is ambiguous.
+
+    Each line repeats a citation, ``journal|year|volume|page|author|key|``, and ends with its PMID, or with
+    ``NOT_FOUND`` or ``AMBIGUOUS`` and a remark.
+
+    Raises:
+        UnfitReply: A citation is missing from the reply.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for line in body.decode("utf-8", "replace").splitlines():
+        *_, key, said = ["", *line.strip().split("|")]
+        names = said.replace("AMBIGUOUS", " ").replace(",", " ").split()
+        # "AMBIGUOUS 12 citations" has a number that is no PMID.
+        found[key] = () if "citations" in said else tuple(name for name in names if is_pmid(name))
+    if missing := [key for key in asked if key not in found]:
+        raise UnfitReply(f"expected {len(asked)} citations in the reply; found none for {missing[0]!r:.40}")
+    return [found[key] for key in asked]
+
+
 def _summary(pmid: str, entry: Fields) -> PubMedSummary:
     ids = [_fields(id) for id in _many(entry.get("articleids"))]
     return PubMedSummary(
@@ -241,6 +261,9 @@ TOOL = "vericite"
 IDCONV = "idconv"
 """Tool name of the id converter. It is a separate service, called with GET and without the key."""
 
+ECITMATCH = "ecitmatch"
+"""Tool name of the citation matcher, which replies with lines of text."""
+
 _MOST_BYTES = 256 * 2**20
 """Maximum unpacked bytes of a reply; 200 records take a few million."""
 
@@ -267,7 +290,7 @@ class _Trouble(NamedTuple):
     unreachable: bool = False
 
 
-class _OfflineError(EntrezAccessError, InputError):
+class _OfflineError(EntrezAccessError, OfflineError, InputError):
     """A call to NCBI was needed while offline. Also an ``InputError``: the user asked for both."""
 
 
@@ -364,7 +387,8 @@ class EntrezService:
         if tool == IDCONV:
             return self._http.stream("GET", self.settings.converter_url, params={**fields, **self._who()})
         # The key goes in the body, never in the URL: URLs are logged, here and by servers.
-        return self._http.stream("POST", f"{self.settings.base_url}{tool}.fcgi", content=self._form(fields))
+        kind = "cgi" if tool == ECITMATCH else "fcgi"
+        return self._http.stream("POST", f"{self.settings.base_url}{tool}.{kind}", content=self._form(fields))
 
     def _address(self, tool: str) -> str:
         return self.settings.converter_url if tool == IDCONV else self.settings.base_url

@@ -23,6 +23,11 @@ PMID = r"^\d{1,15}$"
 _OF_DOCUMENTS = frozenset(Document.model_fields)
 _RETRACTED_IN = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
 _RETRACTS = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
+_NOTICES = {
+    "ErratumIn": "corrected_by",
+    "CorrectedandRepublishedIn": "corrected_by",
+    "ExpressionOfConcernIn": "concerns",
+}
 
 
 class Deletion(Record):
@@ -60,12 +65,24 @@ class PubMedRecord(Record):
         document: The record as a document.
         retracts: PMIDs of the articles that it retracts, if it is a retraction notice.
         retracted_by: PMIDs of the notices that retract it.
+        corrected_by: Notices of corrections: the PMID of each, or the citation.
+        concerns: Expressions of concern about it, in the same form.
+        abbreviation: Abbreviated title of the journal.
+        volume: Volume of the journal.
+        pagination: Pages as printed, such as "1234-40".
+        years: Years of print and of electronic publication.
     """
 
     pmid: str = Field(pattern=PMID)
     document: Document
     retracts: tuple[str, ...] = ()
     retracted_by: tuple[str, ...] = ()
+    corrected_by: tuple[str, ...] = ()
+    concerns: tuple[str, ...] = ()
+    abbreviation: str | None = None
+    volume: str | None = None
+    pagination: str | None = None
+    years: tuple[int, ...] = ()
 
     @property
     def retraction(self) -> Retraction | None:
@@ -93,7 +110,11 @@ def record_of(element: _Element) -> PubMedRecord | Deletion:
         _fill(element, _RECORD, fields)
     pmid, book = fields.pop("pmid", None), fields.pop("book", {})
     title = fields.get("title") or book.get("title") or fields.pop("vernacular_title", "")
-    links = {kind: fields.pop(kind, ()) for kind in ("retracts", "retracted_by")}
+    links = {kind: fields.pop(kind, ()) for kind in ("retracts", "retracted_by", "corrected_by", "concerns")}
+    imprint = {"abbreviation": fields.get("journal_abbreviation"), "volume": fields.get("volume")}
+    imprint |= {"pagination": fields.get("pagination")}
+    years = (date[:4] for kind in ("issue", "electronic") if (date := fields.get(kind)))
+    imprint |= {"years": tuple(dict.fromkeys(int(year) for year in years))}
     dates: list[str | None] = [fields.pop(kind, None) for kind in ("issue", "electronic", "contribution", "entrez")]
     date = next(filter(None, dates), None)
     container = fields.pop("journal", None) or fields.pop("journal_abbreviation", None)
@@ -110,7 +131,7 @@ def record_of(element: _Element) -> PubMedRecord | Deletion:
         "retracted": fields.get("retracted", False) or "Retracted Publication" in types,
         "source": "pubmed",
     }
-    return PubMedRecord.model_validate({"pmid": pmid, "document": document, **links})
+    return PubMedRecord.model_validate({"pmid": pmid, "document": document, **links, **imprint})
 
 
 def _fill(element: _Element, table: _Table, fields: _Fields) -> None:
@@ -217,12 +238,16 @@ def _types(element: _Element, fields: _Fields) -> None:
 
 
 def _corrections(element: _Element, fields: _Fields) -> None:
-    """Set the notices that retract the article, and the articles it retracts. Partial retractions do not count."""
+    """Set the notices about the article, and the articles it retracts. Partial retractions do not count."""
     for link in element.iter("CommentsCorrections"):
         kind = link.get("RefType")
-        if kind not in _RETRACTED_IN and kind not in _RETRACTS:
+        if kind not in _RETRACTED_IN and kind not in _RETRACTS and kind not in _NOTICES:
             continue
         parts = {child.tag: plain_text(child) for child in children(link)}
+        if notices := _NOTICES.get(kind or ""):
+            if name := parts.get("PMID") or parts.get("RefSource"):
+                fields[notices] = (*fields.get(notices, ()), name)
+            continue
         direction = "retracts" if kind in _RETRACTS else "retracted_by"
         if pmid := parts.get("PMID"):
             fields[direction] = (*fields.get(direction, ()), pmid)
@@ -272,7 +297,8 @@ def _book(element: _Element, fields: _Fields) -> None:
     fields["book"] = book
 
 
-_ISSUE: _Table = {"PubDate": _pub_date}
+_ISSUE: _Table = {"PubDate": _pub_date, "Volume": _text("volume")}
+_PAGES: _Table = {"MedlinePgn": _text("pagination")}
 _JOURNAL: _Table = {
     "Title": _text("journal"),
     "ISOAbbreviation": _text("journal_abbreviation"),
@@ -283,6 +309,7 @@ _ARTICLE: _Table = {
     "ArticleTitle": _text("title"),
     "VernacularTitle": _text("vernacular_title"),
     "ELocationID": _location,
+    "Pagination": _within(lambda: _PAGES),
     "Abstract": _abstract,
     "AuthorList": _authors,
     "Language": _append("languages"),

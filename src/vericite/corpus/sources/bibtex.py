@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 from vericite.corpus.sources.entry import DocumentEntry, linked_pmid
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat
+from vericite.corpus.sources.files import Entries, Numbered, SourceFile, SourceFormat
 from vericite.errors import RecordError
-from vericite.records import Document
 
 _ENTRY = re.compile(r"^[ \t]{0,9}@[ \t]{0,9}(?P<kind>[A-Za-z]{1,40})\s{0,9}(?P<open>[{(])", re.MULTILINE)
 _KEY = re.compile(r"\s{0,99}(?P<key>[^\s,{}\"=]{0,200})\s{0,99}(?:,|(?=[})]))")
@@ -50,6 +49,16 @@ class _OpenError(Exception):
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
+    for line, entry in _entries(file):
+        if isinstance(entry, RecordError):
+            yield line, entry
+        elif entry.title or entry.text:
+            yield line, entry.document(f"{file.name}:{line}")
+        else:
+            yield line, RecordError(file.path, line, None, "expected a title or an abstract; found neither")
+
+
+def _entries(file: SourceFile) -> Entries:
     text = file.text()
     names = dict(_MONTHS)
     line = done = at = 0
@@ -68,18 +77,17 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         if kind == "string":
             names.update(fields)
         else:
-            yield line + 1, _document(file, line + 1, kind, fields)
+            yield line + 1, _entry(kind, _plain(fields))
 
 
-def _document(file: SourceFile, line: int, kind: str, fields: Mapping[str, str]) -> Document | RecordError:
-    entry = _entry(kind, {name: plain_of_latex(value) for name, value in fields.items() if name not in _AS_WRITTEN}
-                   | {name: fields[name].replace("\\_", "_") for name in _AS_WRITTEN if name in fields})  # fmt: skip
-    if not (entry.title or entry.text):
-        return RecordError(file.path, line, None, "expected a title or an abstract; found neither")
-    return entry.document(f"{file.name}:{line}")
+def _plain(fields: Mapping[str, str]) -> Mapping[str, str]:
+    return {
+        name: value.replace("\\_", "_") if name in _AS_WRITTEN else plain_of_latex(value)
+        for name, value in fields.items()
+    }
 
 
-_AS_WRITTEN = frozenset(("doi", "url", "pmid", "eprint", "howpublished", "pmcid"))
+_AS_WRITTEN = frozenset(("key", "doi", "url", "pmid", "eprint", "howpublished", "pmcid"))
 
 
 def _entry(kind: str, fields: Mapping[str, str]) -> DocumentEntry:
@@ -93,6 +101,11 @@ def _entry(kind: str, fields: Mapping[str, str]) -> DocumentEntry:
     date = first("date") or (f"{year}-{_MONTHS.get(month, month)}" if year and month.isalnum() else year)
     return DocumentEntry(
         number=first("key"),
+        key=first("key"),
+        volume=first("volume"),
+        issue=first("number", "issue"),
+        pages=first("pages", "eid"),
+        url=first("url"),
         pmid=pmid or linked_pmid(first("url", "howpublished"), first("note"), first("annote")),
         pmcid=first("pmcid", "pmc"),
         doi=first("doi"),
@@ -176,18 +189,22 @@ def _closed(text: str, at: int) -> int:
 
 def plain_of_latex(text: str) -> str:
     """Remove LaTeX's braces and commands: accents become letters, superscripts ``^3``."""
-
-    def accented(match: re.Match[str]) -> str:
-        return unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]])
-
-    text = _STYLE.sub("", text)
-    text = _LETTER.sub(lambda match: _LETTERS[match[1]], _WORD_ACCENT.sub(accented, _SIGN_ACCENT.sub(accented, text)))
+    text = letters_of_latex(_STYLE.sub("", text))
     text = _LOWERED.sub(r"_\1", _RAISED.sub(r"^\1", text))
     text = _ESCAPED.sub(lambda match: match[1] if match[1] not in "{}" else "", text)
     text = (
         re.sub(r"(?<!\\)[{}]|\$", "", text) if "$" in text and text.count("$") % 2 == 0 else re.sub(r"[{}]", "", text)
     )
     return text.replace("---", "—").replace("--", "–").replace("``", "“").replace("''", "”").replace("~", " ")
+
+
+def letters_of_latex(text: str) -> str:
+    """Replace LaTeX's accents and names of letters by the letters."""
+
+    def accented(match: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]])
+
+    return _LETTER.sub(lambda match: _LETTERS[match[1]], _WORD_ACCENT.sub(accented, _SIGN_ACCENT.sub(accented, text)))
 
 
 _SUFFIXES = (".bib", ".bibtex")
@@ -203,4 +220,5 @@ BIBTEX = SourceFormat(
     _matches,
     suffixes=_SUFFIXES,
     record_mark=b"\n@",
+    entries=_entries,
 )

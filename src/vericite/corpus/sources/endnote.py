@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.sources.entry import DocumentEntry, linked_pmid, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, root_of
+from vericite.corpus.sources.files import Entries, Numbered, SourceFile, SourceFormat, root_of
 from vericite.corpus.sources.tagged import TaggedRecord, tagged_records
 from vericite.errors import RecordError
 
@@ -26,14 +26,22 @@ _TYPES = {
 _NO_TEXT = "expected a title or an abstract; found neither"
 
 
-def _read_tagged(file: SourceFile) -> Iterator[Numbered]:
+def _documents(entries: Callable[[SourceFile], Entries]) -> Callable[[SourceFile], Iterator[Numbered]]:
+    def read(file: SourceFile) -> Iterator[Numbered]:
+        for line, entry in entries(file):
+            yield line, entry if isinstance(entry, RecordError) else entry.document(f"{file.name}:{line}")
+
+    return read
+
+
+def _tagged_entries(file: SourceFile) -> Entries:
     for record in tagged_records(file, _TAG, "0", joint="\n"):
         if isinstance(record, RecordError):
             yield record.line, record
         elif problem := record.problem or (None if record.all("T", "X") else _NO_TEXT):
             yield record.line, RecordError(file.path, record.line, None, problem)
         else:
-            yield record.line, _tagged_entry(record).document(f"{file.name}:{record.line}")
+            yield record.line, _tagged_entry(record)
 
 
 def _tagged_entry(record: TaggedRecord) -> DocumentEntry:
@@ -45,6 +53,11 @@ def _tagged_entry(record: TaggedRecord) -> DocumentEntry:
         pmcid=next((value for value in record.all("2", "U") if "pmc" in value.lower()), ""),
         doi=record.first("R"),
         title=record.first("T"),
+        key=record.first("F"),
+        volume=record.first("V"),
+        issue=record.first("N"),
+        pages=record.first("P"),
+        url=record.first("U"),
         text=record.first("X"),
         journal=record.first("J", "B"),
         date=record.first("D"),
@@ -56,14 +69,15 @@ def _tagged_entry(record: TaggedRecord) -> DocumentEntry:
 
 ENW = SourceFormat(
     "EndNote's tagged lines (.enw): records that begin with '%0 Journal Article'",
-    _read_tagged,
+    _documents(_tagged_entries),
     lambda file: file.suffix == ".enw" or bool(_BEGINS.match(file.opening)),
     suffixes=(".enw",),
     record_mark=b"%0 ",
+    entries=_tagged_entries,
 )
 
 
-def _read_xml(file: SourceFile) -> Iterator[Numbered]:
+def _xml_entries(file: SourceFile) -> Entries:
     from lxml import etree
 
     line = 1
@@ -71,9 +85,9 @@ def _read_xml(file: SourceFile) -> Iterator[Numbered]:
     try:
         for _, record in records:
             line = record.sourceline or line
-            entry = _xml_entry(record)
+            entry = entry_of_xml(record)
             if entry.title or entry.text:
-                yield line, entry.document(f"{file.name}:{line}")
+                yield line, entry
             else:
                 yield line, RecordError(file.path, line, None, _NO_TEXT)
             record.clear(keep_tail=True)  # pyright: ignore[reportCallIssue]
@@ -82,7 +96,9 @@ def _read_xml(file: SourceFile) -> Iterator[Numbered]:
         raise RecordError(file.path, max(error.lineno or line, 1), None, problem) from None
 
 
-def _xml_entry(record: _Element) -> DocumentEntry:
+def entry_of_xml(record: _Element) -> DocumentEntry:
+    """Return the entry in a ``<record>`` of EndNote, from an export or a field of a Word document."""
+
     def all_of(*paths: str) -> tuple[str, ...]:
         found = (element for path in paths for element in record.iterfind(path))
         # The text is split into <style> elements, one for each change of font.
@@ -102,6 +118,11 @@ def _xml_entry(record: _Element) -> DocumentEntry:
         pmcid=next((value for value in all_of("custom2", "urls//url") if "pmc" in value.lower()), ""),
         doi=first("electronic-resource-num"),
         title=first("titles/title"),
+        key=first("rec-number"),
+        volume=first("volume"),
+        issue=first("number"),
+        pages=first("pages"),
+        url=first("urls/related-urls/url"),
         text=first("abstract"),
         journal=first("periodical/full-title", "titles/secondary-title", "alt-periodical/full-title"),
         date=first("dates/year"),
@@ -113,8 +134,9 @@ def _xml_entry(record: _Element) -> DocumentEntry:
 
 ENDNOTE_XML = SourceFormat(
     "EndNote's XML: <xml><records><record>",
-    _read_xml,
+    _documents(_xml_entries),
     lambda file: root_of(file.opening) == "xml" and "<record" in file.opening,
     suffixes=(".xml",),
     record_mark=b"</record>",
+    entries=_xml_entries,
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from vericite.corpus.pubmed.text import date_in, iso_date
-from vericite.records import Document, Section, storable
+from vericite.records import Document, Reference, Section, storable
 from vericite.text.references import reference_key
 
 _LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -121,7 +121,8 @@ _ABBREVIATED = re.compile(r"\S.{0,60}\s[A-Z]{1,4}(?:\sJr|\s\d?[nr]d)?\.?")
 class DocumentEntry:
     """The values of an entry as written; ids may be spelled in any way.
 
-    ``number`` is the record number in the entry's database, used as the id if there is no better one.
+    ``number`` is the record number in the entry's database, used as the id if there is no better one; ``key`` is what
+    manuscripts cite it by.
     """
 
     id: str = ""
@@ -140,6 +141,30 @@ class DocumentEntry:
     retracted: bool = False
     revised: str = ""
     source: str | None = None
+    key: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    url: str = ""
+
+    def reference(self, fallback: str) -> Reference:
+        """Convert to a reference of a manuscript; ``fallback`` is its key if it has none."""
+        date = date_of(self.date)
+        return Reference(
+            key=one_line(self.key) or fallback,
+            origin="bibliography",
+            title=one_line(self.title),
+            authors=_distinct(tuple(map(cited_name, self.authors))),
+            journal=one_line(self.journal) or None,
+            year=int(date[:4]) if date else None,
+            volume=one_line(self.volume) or None,
+            issue=one_line(self.issue) or None,
+            pages=one_line(self.pages) or None,
+            doi=doi_of(self.doi),
+            pmid=pmid_of(self.pmid),
+            pmcid=pmcid_of(self.pmcid),
+            url=one_line(self.url) or None,
+        )
 
     def document(self, fallback: str) -> Document:
         """Convert to a document. Its id is the first of: id, PMID, PMC id, DOI, number, ``fallback``."""

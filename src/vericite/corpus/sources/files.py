@@ -15,6 +15,7 @@ from typing import BinaryIO, cast
 
 from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.pubmed.read import ByteStream
+from vericite.corpus.sources.entry import DocumentEntry
 from vericite.errors import InputError, RecordError
 from vericite.records import STANDARD_INPUT, STDIN, Document
 from vericite.records.base import expect_end, open_or_wait
@@ -263,6 +264,9 @@ Item = Document | Deletion | Retraction | RecordError
 Numbered = tuple[int, Item]
 """The line on which an item begins, and the item."""
 
+Entries = Iterator[tuple[int, DocumentEntry | RecordError]]
+"""Entries of a bibliography, each with the line on which it begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFormat:
@@ -276,6 +280,7 @@ class SourceFormat:
         may_be_empty: Whether a valid file may hold nothing, such as the updates of a day without any.
         read_abstracts: Like ``read``, but with only the abstracts; for formats that have full texts.
         suffixes: Usual suffixes of the files, which the service's page offers when the user chooses a file.
+        entries: Yields the entries of a bibliography, also those without an abstract; None: not a bibliography.
         record_mark: Bytes that occur about once in every record, from which progress is estimated. None: a file is one
             document.
     """
@@ -288,6 +293,7 @@ class SourceFormat:
     read_abstracts: Callable[[SourceFile], Iterator[Numbered]] | None = None
     suffixes: tuple[str, ...] = ()
     record_mark: bytes | None = None
+    entries: Callable[[SourceFile], Entries] | None = None
 
 
 # What may come before the first element. A document type may have an internal subset in brackets.

@@ -47,10 +47,36 @@ class PdfPages:
     broken: dict[int, str] = field(default_factory=dict[int, str])
 
 
-def _read(file: SourceFile) -> Iterator[Numbered]:
+@dataclass(slots=True)
+class PdfLayout:
+    """A PDF in paragraphs, in reading order.
+
+    Attributes:
+        title: Its title, which is not among the paragraphs.
+        paragraphs: Paragraphs and headings, without running heads and page numbers. Tables and figures between the
+            parts of a paragraph come after it.
+        lines: Their lines in the order of the pages.
+        pages: Number of pages.
+        problems: Pages that cannot be read, each with what is wrong with it.
+    """
+
+    title: str
+    paragraphs: list[Paragraph]
+    lines: list[Line]
+    pages: int
+    problems: list[tuple[int, str]]
+
+
+def layout_of(file: SourceFile, is_manuscript: bool = False) -> PdfLayout:
+    """Read a PDF in paragraphs; see ``lines_of`` for manuscripts.
+
+    Raises:
+        InputError: The file cannot be read, or has no text.
+        MissingExtraError: The extra ``[documents]`` is not installed.
+    """
     if not _matches(file):
         raise InputError(f"expected a PDF; found {file.path}, which does not begin with %PDF-")
-    pages = _pages_of(file)
+    pages = _pages_of(file, is_manuscript)
     if not any(pages.lines):
         raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
     file.check_cancelled()
@@ -58,18 +84,19 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     file.check_cancelled()
     paragraphs = _paragraphs(lines)
     file.check_cancelled()
-    title = _own_title(paragraphs, pages.title)
-    yield 1, _document(file.name, title, paragraphs, len(pages.lines))
-    for number, problem in pages.broken.items():
-        yield number, RecordError(file.path, 0, f"page {number}", f"expected a readable page; found: {problem}")
+    problems = [(number, f"expected a readable page; found: {problem}") for number, problem in pages.broken.items()]
     if pages.pictures:
         named = ", ".join(map(str, pages.pictures[:20])) + (" ..." if len(pages.pictures) > 20 else "")
-        yield (
-            1,
-            RecordError(
-                file.path, 0, None, f"expected text on every page; found only an image on page {named}. {_RECOGNISE}"
-            ),
-        )
+        problems.append((0, f"expected text on every page; found only an image on page {named}. {_RECOGNISE}"))
+    found = [line for page in lines for line in page]
+    return PdfLayout(_own_title(paragraphs, pages.title), paragraphs, found, len(pages.lines), problems)
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    found = layout_of(file)
+    yield 1, _document(file.name, found.title, found.paragraphs, found.pages)
+    for page, problem in found.problems:
+        yield page or 1, RecordError(file.path, 0, f"page {page}" if page else None, problem)
 
 
 def printed_lines(file: SourceFile) -> str:
@@ -107,7 +134,7 @@ def _without_text(pages: PdfPages) -> str:
     return "which has none"
 
 
-def _pages_of(file: SourceFile) -> PdfPages:
+def _pages_of(file: SourceFile, is_manuscript: bool = False) -> PdfPages:
     deadline = time.monotonic() + SECONDS
     said, code = _said_of(file, deadline)
     first = said[0] if said else {}
@@ -116,7 +143,7 @@ def _pages_of(file: SourceFile) -> PdfPages:
     found = PdfPages(str(first.get("title", "")))
     for number, page in enumerate(said[1:], start=1):
         _check(file, deadline)
-        found.lines.append(lines_of(page.pop("pieces", ()), number))
+        found.lines.append(lines_of(page.pop("pieces", ()), number, is_manuscript))
         if "broken" in page:
             found.broken[number] = str(page["broken"])
         elif page.get("image") and not found.lines[-1]:
@@ -129,17 +156,67 @@ def _pages_of(file: SourceFile) -> PdfPages:
 
 def _said_of(file: SourceFile, deadline: float) -> tuple[list[dict[str, Any]], int]:
     """Run the reading process; return its messages and its exit code."""
+    said, code = _output_of(file, deadline)
+    return [json.loads(line) for line in said.splitlines() if line.endswith(b"}")], code
+
+
+def _output_of(file: SourceFile, deadline: float, task: Sequence[str] = (), head: bytes = b"") -> tuple[bytes, int]:
+    """Run ``pdf_process`` on a file; return its output and its exit code."""
     limits = [str(limit) for limit in (MOST_PAGES, MOST_CHARACTERS, MOST_PIECES, MEMORY)]
     # Run as a file, not as a module: the package's imports would take longer than most PDFs.
-    command = [sys.executable, "-P", pdf_process.__file__, *limits]
+    command = [sys.executable, "-P", pdf_process.__file__, *limits, *task]
     # Input is a file: with a pipe, repeated communicate() calls with a timeout would lose unsent input.
     with TemporaryFile() as given:
-        given.write(file.content())
+        given.write(head + file.content())
         given.seek(0)
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=given, stdout=pipe, stderr=pipe) as process:
-            said = _awaited(process, file, deadline)
-    return [json.loads(line) for line in said.splitlines() if line.endswith(b"}")], process.returncode
+            return _awaited(process, file, deadline), process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class PdfMark:
+    """A highlight with a comment, over parts of lines.
+
+    ``rows`` has for each line the first of its letters and digits that is marked, and the first that no longer is.
+    """
+
+    rows: tuple[tuple[Line, int, int], ...]
+    text: str
+    author: str
+    color: tuple[int, int, int]
+
+
+def annotated(file: SourceFile, marks: Sequence[PdfMark]) -> tuple[bytes, set[int]]:
+    """Return a PDF with annotations behind its own bytes, and the numbers of the marks that are in it.
+
+    Raises:
+        InputError: The file cannot be read.
+        MissingExtraError: The extra ``[documents]`` is not installed.
+    """
+    head = [
+        {
+            "rows": [
+                [line.page, line.left, line.right, line.baseline, line.height, len(letters_of(line.text)), first, end]
+                for line, first, end in mark.rows
+            ],
+            "text": mark.text,
+            "author": mark.author,
+            "color": mark.color,
+        }
+        for mark in marks
+    ]
+    deadline = time.monotonic() + SECONDS
+    output, code = _output_of(file, deadline, ["annotate"], json.dumps(head).encode() + b"\n")
+    line, _, content = output.partition(b"\n")
+    said: dict[str, Any] = json.loads(line) if line.endswith(b"}") else {}
+    _refuse(file.path, said if "error" in said else None, "placed" in said and bool(content), code)
+    return content, set(said["placed"])
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, which do not depend on how its lines are joined."""
+    return "".join(filter(str.isalnum, text))
 
 
 _LOOK_EVERY = 0.2
@@ -160,7 +237,9 @@ def _awaited(process: subprocess.Popen[bytes], file: SourceFile, deadline: float
 def _check(file: SourceFile, deadline: float) -> None:
     file.check_cancelled()
     if time.monotonic() > deadline:
-        raise InputError(f"expected a PDF that can be read within {SECONDS} s; {file.path} takes longer. Split it")
+        raise InputError(
+            f"expected a PDF that can be read within {SECONDS} s; found {file.path}, which takes longer. Split it"
+        )
 
 
 def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: int) -> None:
@@ -174,7 +253,8 @@ def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: in
     if kind == pdf_process.TOO_LONG:
         limits = f"at most {MOST_PAGES:,} pages and {MOST_CHARACTERS:,} characters"
         raise InputError(f"expected a PDF of {limits}; found {path} with {found}. Split it")
-    reason = found or f"reading it needs too much memory, or crashes (exit {code})"
+    # The reasons of the PDF library end with a full stop.
+    reason = str(found or f"reading it needs too much memory, or crashes (exit {code})").rstrip(".")
     raise InputError(f"expected a readable PDF; found {path}: {reason}. Save it again, or as text")
 
 
@@ -192,11 +272,14 @@ def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
     written = sum(1 for lines in pages if lines)
     enough = 2 if written < 6 else max(3, written // 5)
     usual = _usual_height([line for lines in pages for line in lines])
-    margin = {id(line) for side in edges for line in _outer(side, counts, enough, usual)}
+    headings = {_words(line) for lines in pages for line in lines if len(line.text) < 80 and not line.text.isupper()}
+    margin = {id(line) for side in edges for line in _outer(side, counts, enough, usual, headings)}
     return [[line for line in lines if id(line) not in margin] for lines in pages]
 
 
-def _outer(side: list[Line], counts: Counter[tuple[str, int]], enough: int, usual: float) -> Iterator[Line]:
+def _outer(
+    side: list[Line], counts: Counter[tuple[str, int]], enough: int, usual: float, headings: set[str]
+) -> Iterator[Line]:
     """Yield the lines of an edge, from the outside in, that are set apart from the page's text."""
     apart = 0
     for number, (line, inner) in enumerate(pairwise(side), start=1):
@@ -204,8 +287,14 @@ def _outer(side: list[Line], counts: Counter[tuple[str, int]], enough: int, usua
             apart = number
     for line in side[:apart]:
         small = line.height < 0.93 * usual and len(line.text) < 120
-        if _NUMBER_ALONE.fullmatch(line.text) or counts[_place(line)] >= enough or small:
+        # "6 CONCLUSIONS": the heading of a section, repeated in capitals.
+        repeated = line.text.isupper() and len(line.text) < 80 and _words(line) in headings
+        if repeated or _NUMBER_ALONE.fullmatch(line.text) or counts[_place(line)] >= enough or small:
             yield line
+
+
+def _words(line: Line) -> str:
+    return "".join(char for char in line.text.casefold() if char.isalpha())
 
 
 def _place(line: Line) -> tuple[str, int]:
@@ -295,7 +384,7 @@ def _begins(before: Line, line: Line, leading: float) -> bool:
     """Whether ``line`` begins a paragraph."""
     gap = before.baseline - line.baseline
     height = max(before.height, line.height)
-    if gap <= 0 or gap > max(1.45 * leading, 1.1 * height) or min(len(before.pieces), 2) != min(len(line.pieces), 2):
+    if gap <= 0 or gap > max(1.45 * leading, 1.3 * height) or min(len(before.pieces), 2) != min(len(line.pieces), 2):
         return True
     if len(line.pieces) > 1 or abs(before.height - line.height) > 0.08 * height or before.bold != line.bold:
         return True
@@ -415,20 +504,31 @@ def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]
             continue
         if after_references is not None:
             continue
-        texts: list[str] = []
-        for line in paragraph.lines:
-            text = line.text.strip()
-            if line.page != page:
-                page = line.page
-                # Place the mark after the rest of a hyphenated word, which is joined to its beginning.
-                cut = re.match(r"\w*", text) if texts and texts[-1].endswith("-") else None
-                at = cut.end() if cut else 0
-                text = f"{text[:at]}{chr(PAGE_MARK + page)}{text[at:]}"
-            texts.append(text)
+        texts, page = marked_lines(paragraph, page)
         if paragraph.is_row or len(paragraph.first.pieces) > 1:
             yield from (row if _ENDED.search(row) else f"{row}." for row in texts)
         else:
             yield from joined_lines(texts, words)
+
+
+def marked_lines(paragraph: Paragraph, page: int) -> tuple[list[str], int]:
+    """Return the lines of a paragraph and the page of its last line, with a mark before the first word of each page.
+
+    Args:
+        paragraph: The paragraph.
+        page: The page of the line before it.
+    """
+    texts: list[str] = []
+    for line in paragraph.lines:
+        text = line.text.strip()
+        if line.page != page:
+            page = line.page
+            # Place the mark after the rest of a hyphenated word, which is joined to its beginning.
+            cut = re.match(r"\w*", text) if texts and texts[-1].endswith("-") else None
+            at = cut.end() if cut else 0
+            text = f"{text[:at]}{chr(PAGE_MARK + page)}{text[at:]}"
+        texts.append(text)
+    return texts, page
 
 
 def _is_like(first: Line, second: Line) -> bool:

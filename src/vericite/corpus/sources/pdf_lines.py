@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 from statistics import median
 from typing import Any
 
@@ -68,8 +70,11 @@ class Line:
         return ", ".join(piece.text.strip() for piece in self.pieces)
 
 
-def lines_of(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
-    """Return the lines of a page in reading order."""
+def lines_of(given: Sequence[Sequence[Any]], page: int, is_manuscript: bool = False) -> list[Line]:
+    """Return the lines of a page in reading order.
+
+    In a manuscript, superscript citations are kept, as in "shown²,⁴⁻⁶", and the numbers of lines are left out.
+    """
     pieces = [
         PdfPiece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
         for text, left, right, baseline, height, bold in given
@@ -77,11 +82,60 @@ def lines_of(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
     pieces = [piece for piece in pieces if MARKS.sub("", piece.text).strip()]
     for piece in pieces:
         piece.text = MARKS.sub("", without_controls(piece.text))
-    pieces = _merged(pieces)
-    return [line for column in _columns(pieces) for line in _in_rows(column, page)]
+    if not is_manuscript:
+        return [line for column in _columns(_merged(pieces), _gutter) for line in _in_rows(column, page)]
+    # An accent over a capital is a piece of its own.
+    pieces = _without_line_numbers([piece for piece in pieces if piece.text.strip() not in "´`¨ˆ˜ˇ¸˚˙˝˘¯"])
+    gutter = (_strip(pieces) if pieces else None) or _uncrossed(pieces)
+    pieces = _merged(pieces, keep_citations=True) if gutter is None else _merged_by_column(pieces, gutter)
+    columns = _columns(pieces, lambda _: gutter)
+    lines = [line for column in columns for line in _in_rows(column, page)]
+    for line in lines:
+        line.pieces = _without_gaps(line.pieces)
+    return lines
 
 
-def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
+_WIDE = 3
+"""Gaps wider than this many letter heights separate the cells of a table in a manuscript; narrower ones are spaces."""
+
+
+def _without_gaps(pieces: list[PdfPiece]) -> list[PdfPiece]:
+    """Join the pieces of a justified line that are separated by a stretched space."""
+    joined = pieces[:1]
+    for piece in pieces[1:]:
+        last = joined[-1]
+        if piece.left - last.right < _WIDE * max(piece.height, last.height):
+            text = f"{last.text.rstrip()} {piece.text.lstrip()}"
+            height, bold = max(last.height, piece.height), last.bold and piece.bold
+            joined[-1] = PdfPiece(text, last.left, max(last.right, piece.right), last.baseline, height, bold)
+        else:
+            joined.append(piece)
+    return joined
+
+
+_LINE_NUMBER = re.compile(r"\s?\d{1,4}\s?")
+_FEWEST_NUMBERS = 8
+"""Minimum numbers in the margin of a page to be line numbers."""
+
+
+def _without_line_numbers(pieces: list[PdfPiece]) -> list[PdfPiece]:
+    """Remove numbers in the left or right margin that rise from line to line."""
+    found = [piece for piece in pieces if _LINE_NUMBER.fullmatch(piece.text)]
+    words = [piece for piece in pieces if len(piece.text) > 15]
+    if len(found) < _FEWEST_NUMBERS or not words:
+        return pieces
+    left, right = min(piece.left for piece in words), max(piece.right for piece in words)
+    for side in ([p for p in found if p.right < left], [p for p in found if p.left > right]):
+        side.sort(key=lambda piece: -piece.baseline)
+        numbers = [int(piece.text) for piece in side]
+        rising = sum(1 for first, second in pairwise(numbers) if first < second)
+        if len(side) >= _FEWEST_NUMBERS and rising >= len(side) - 2:
+            taken = {id(piece) for piece in side}
+            return [piece for piece in pieces if id(piece) not in taken]
+    return pieces
+
+
+def _merged(pieces: list[PdfPiece], keep_citations: bool = False) -> list[PdfPiece]:
     """Merge adjacent pieces of a line, with superscript and subscript numbers written out."""
     merged: list[PdfPiece] = []
     # Pieces that a piece further right may still continue.
@@ -95,7 +149,10 @@ def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
             near.append(piece)
             continue
         gap = piece.left - before.right
-        before.text += _attached(before, piece, gap)
+        if keep_citations and _is_raised(before, piece) and _NUMBERS.fullmatch(before.text):
+            # The number that a reference of the list begins with.
+            before.text = _superscript(before.text)
+        before.text += _attached(before, piece, gap, keep_citations)
         before.right = max(before.right, piece.right)
         if piece.height > before.height:
             before.height, before.baseline = piece.height, piece.baseline
@@ -122,15 +179,25 @@ def _before(near: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
     return None
 
 
-_NUMBERS = re.compile(r"\s*[\[(]?\d{1,3}(?:\s*[,–-]\s*\d{1,3})*[\])]?[,\s]*")
+_NUMBERS = re.compile(r"\s*[\[(]?\d{1,3}(?:\s*[,–-]\s*\d{1,3})*[\])]?[,\s–-]*")
 _UNIT = re.compile(r"(?:\b|/)[kcm]?m\Z")
 
 
-def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
+_SUPERSCRIPTS = str.maketrans("0123456789-‐‑–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁻")
+
+
+def _superscript(text: str) -> str:
+    return re.sub(r"[\s\[\]()]", "", text).translate(_SUPERSCRIPTS)
+
+
+def _is_raised(piece: PdfPiece, other: PdfPiece) -> bool:
+    return piece.height < 0.85 * other.height and piece.baseline > other.baseline + 0.15 * other.height
+
+
+def _attached(before: PdfPiece, piece: PdfPiece, gap: float, keep_citations: bool = False) -> str:
     """Return the text that a piece adds to the piece before it."""
     space = " " if gap > 0.15 * piece.height and not before.text.endswith(" ") else ""
-    raised = piece.height < 0.85 * before.height and piece.baseline > before.baseline + 0.15 * before.height
-    if not raised:
+    if not _is_raised(piece, before):
         lowered = piece.height < 0.85 * before.height and piece.baseline < before.baseline - 0.05 * before.height
         mark = "_" if lowered and before.text[-1:].isdigit() and piece.text[:1].isdigit() else ""
         return space + mark + piece.text
@@ -140,14 +207,18 @@ def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
     if _NUMBERS.fullmatch(piece.text) and not (
         _UNIT.search(stem, max(0, len(stem) - 4)) and piece.text.strip() in ("2", "3")
     ):
+        if keep_citations:
+            return _superscript(piece.text) + (" " if piece.text.endswith(" ") else "")
         # A citation of another work is not part of the text.
         return " " if piece.text.endswith(" ") else ""
     return piece.text
 
 
-def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]:
+def _columns(
+    pieces: list[PdfPiece], gutter_of: Callable[[list[PdfPiece]], float | None], depth: int = 0
+) -> Iterator[list[PdfPiece]]:
     """Yield the pieces in reading order: column after column, between pieces that span the columns."""
-    gutter = _gutter(pieces) if depth < 3 else None
+    gutter = gutter_of(pieces) if depth < 3 else None
     if gutter is None:
         yield pieces
         return
@@ -168,7 +239,7 @@ def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]
         band = bands.get(above, ())
         for side in ([p for p in band if p.right <= gutter], [p for p in band if p.left >= gutter]):
             if side:
-                yield from _columns(side, depth + 1)
+                yield from _columns(side, gutter_of, depth + 1)
 
 
 _FEWEST = 3
@@ -201,6 +272,60 @@ def _gutter(pieces: list[PdfPiece]) -> float | None:
             score = crossing - 0.01 * min(lefts, rights)
             best = min(best or (score, place), (score, place))
     return best[1] if best else None
+
+
+_NARROWEST = 3
+"""Minimum width of the strip between two columns, in points."""
+_DEEPEST_INDENT = 40
+"""Maximum distance, in points, from the edge of a column to the place where most of its lines begin."""
+_FEWEST_ALIGNED = 6
+"""Minimum lines that begin at the same place in the right column of a manuscript."""
+
+
+def _strip(pieces: list[PdfPiece]) -> float | None:
+    """Return the middle of the empty strip between two columns, right of which lines begin at few places.
+
+    Justified lines may fall apart into words, and then no piece is as wide as its column; so ``_gutter`` fails.
+    """
+    low, high = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    begin, end = round(low + 0.35 * (high - low)), round(low + 0.65 * (high - low))
+    crossing = [0] * (end - begin + 2)
+    for piece in pieces:
+        first, last = max(int(piece.left) + 1, begin), min(int(piece.right), end)
+        if first <= last:
+            crossing[first - begin] += 1
+            crossing[last + 1 - begin] -= 1
+    counts = list(accumulate(crossing))[:-1]
+    fewest = min(counts, default=0)
+    runs = [list(run) for is_low, run in groupby(range(len(counts)), lambda at: counts[at] == fewest) if is_low]
+    longest = max(runs, key=len, default=list[int]())
+    if len(longest) < _NARROWEST:
+        return None
+    place = begin + (longest[0] + longest[-1]) / 2
+    # The entries of a list are indented in their column.
+    indented = begin + longest[-1] + _DEEPEST_INDENT
+    lefts = Counter(round(piece.left) for piece in pieces if place < piece.left < indented)
+    # A column may be of text above a list, whose lines begin at another place.
+    aligned = sum(lefts[edge] for edge in lefts if lefts[edge] + lefts[edge + 1] >= _FEWEST_ALIGNED)
+    rows_left = {round(piece.baseline) for piece in pieces if piece.right <= place}
+    rows_right = {round(piece.baseline) for piece in pieces if piece.left >= place}
+    enough = aligned >= max(_FEWEST_ALIGNED, 0.4 * len(rows_right)) and len(rows_left) >= _FEWEST_ALIGNED
+    return place if enough and fewest < 0.5 * len(rows_left | rows_right) else None
+
+
+def _uncrossed(pieces: list[PdfPiece]) -> float | None:
+    gutter = _gutter(pieces)
+    return None if gutter is None or any(piece.left < gutter < piece.right for piece in pieces) else gutter
+
+
+def _merged_by_column(pieces: list[PdfPiece], gutter: float) -> list[PdfPiece]:
+    """Merge the pieces of lines; those on different sides of the gutter are not of one line."""
+    across = {round(piece.baseline) for piece in pieces if piece.left < gutter < piece.right}
+    sides: dict[int, list[PdfPiece]] = {}
+    for piece in pieces:
+        is_across = piece.left < gutter < piece.right or round(piece.baseline) in across
+        sides.setdefault(2 if is_across else int(piece.left >= gutter), []).append(piece)
+    return [piece for side in sides.values() for piece in _merged(side, keep_citations=True)]
 
 
 def _medians(values: Iterable[float]) -> list[float]:

@@ -14,6 +14,7 @@ from vericite.corpus.sources.endnote import ENDNOTE_XML, ENW
 from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceFormat, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
 from vericite.corpus.sources.pdf import PDF
+from vericite.corpus.sources.rdf import RDF
 from vericite.corpus.sources.rows import CSV, JSON_LINES, TSV, lists_pmids
 from vericite.corpus.sources.tagged import NBIB, RIS
 from vericite.corpus.sources.texts import MARKDOWN, TEXT
@@ -67,6 +68,7 @@ _OWN: dict[str, SourceFormat] = {
     "ris": RIS,
     "enw": ENW,
     "endnote": ENDNOTE_XML,
+    "rdf": RDF,
     "bibtex": BIBTEX,
     "jsonl": JSON_LINES,
     "tsv": TSV,
@@ -125,7 +127,7 @@ def format_of(path: Path) -> str:
         InputError: The file cannot be read, is empty, or has an unknown format.
     """
     with opened(path) as file:
-        return _recognised(file)
+        return recognised(file)
 
 
 def format_in_folder(path: Path) -> tuple[str | None, str]:
@@ -140,7 +142,7 @@ def format_in_folder(path: Path) -> tuple[str | None, str]:
         if file.is_empty:
             return None, "empty"
         try:
-            form = _recognised(file)
+            form = recognised(file)
         except InputError:
             return None, file.known_kind or _kind_of(file)
         if form in _ANY_TEXT and not file.suffix:
@@ -157,7 +159,7 @@ def _documents(
     check_cancelled: Callable[[], None],
 ) -> Iterator[Item]:
     with opened(path, name, check_cancelled) as file:
-        chosen = _recognised(file) if format == AUTO else format
+        chosen = recognised(file) if format == AUTO else format
         if file.is_empty:
             raise InputError(f"expected {SOURCES[chosen].summary}; found {path}, which is empty")
         if format == AUTO and on_format:
@@ -212,7 +214,12 @@ def _each_id_once(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
         yield line, item
 
 
-def _recognised(file: SourceFile) -> str:
+def recognised(file: SourceFile) -> str:
+    """Return the format of an open file: a name in ``SOURCES``, or ``pmids``.
+
+    Raises:
+        InputError: It is empty, or has an unknown format.
+    """
     if file.is_empty:
         raise InputError(f"expected documents; found {file.path}, which is empty")
     for name in _NO_TEXTS:

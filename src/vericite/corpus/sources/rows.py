@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, cast
 
-from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, opened, undecoded
+from vericite.corpus.sources.entry import DocumentEntry, entry_of, field_of, folded, pmid_of
+from vericite.corpus.sources.files import Entries, Numbered, SourceFile, SourceFormat, opened, undecoded
 from vericite.errors import InputError, RecordError
 from vericite.formats.delimited import TableRow, repeated, rows, several_columns
 from vericite.formats.files import OF_A_LINE, fields_of, json_fault
@@ -139,6 +140,27 @@ def _of_csl(fields: Mapping[str, Any]) -> dict[str, Any]:
     return kept | renamed | {"author": authors}
 
 
+def entry_of_csl(fields: Mapping[str, Any]) -> DocumentEntry:
+    """Return the entry in a CSL JSON item, from a file or a field of a Word document."""
+    return entry_of(_of_csl(fields))
+
+
+def _entries_in_json(file: SourceFile) -> Entries:
+    """Yield the items of a CSL JSON file, or of objects with our field names, one per line or in a list."""
+    text = file.text().strip()
+    values = _list_in(text)
+    if values is None:
+        try:
+            values = [json.loads(line) for line in text.split("\n") if line.strip()]
+        except (ValueError, RecursionError):
+            raise InputError(f"expected CSL JSON, a list of items; found other text in {file.path}") from None
+    for number, value in enumerate(values, start=1):
+        item = dict_of(value)
+        entry = replace(entry_of_csl(item) if _is_csl(item) else entry_of(item), key=str(item.get("id") or ""))
+        missing = RecordError(file.path, number, None, "expected an item with a title; found none")
+        yield number, entry if entry.title else missing
+
+
 def _has_text(fields: Mapping[str, Any]) -> bool:
     return "sections" not in fields and any(field_of(name) == "text" for name in fields)
 
@@ -178,6 +200,7 @@ JSON_LINES = SourceFormat(
     _is_json_file,
     suffixes=_JSON_SUFFIXES,
     record_mark=b"\n",
+    entries=_entries_in_json,
 )
 
 
@@ -223,7 +246,23 @@ def _reader(delimiter: str | None) -> SourceFormat:
     summary = (
         f"a table ({name}) with column names in the first row: id or PMID, title, abstract or text, journal, year ..."
     )
-    return SourceFormat(summary, read, matches, suffixes=suffixes, record_mark=b"\n")
+
+    def entries(file: SourceFile) -> Entries:
+        return _entries_in_table(file, delimiter or header_of(file.opening)[0])
+
+    return SourceFormat(summary, read, matches, suffixes=suffixes, record_mark=b"\n", entries=entries)
+
+
+def _entries_in_table(file: SourceFile, delimiter: str) -> Entries:
+    """Yield the rows of a table of references, such as Zotero's CSV."""
+    table = rows(file.lines(), delimiter)
+    header = next(table, None)
+    if header is None or header.problem or not any(field_of(name) == "title" for name in header.cells):
+        raise InputError(f"expected a table with a column named title; found another in {file.path}")
+    for row in table:
+        problem = row.problem or _unfit(header.cells, row)
+        values = dict(zip_longest(header.cells, row.cells[: len(header.cells)], fillvalue=""))
+        yield row.line, RecordError(file.path, row.line, None, problem) if problem else entry_of(values)
 
 
 def _read_table(file: SourceFile, delimiter: str) -> Iterator[Numbered]:

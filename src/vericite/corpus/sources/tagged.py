@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from vericite.corpus.pubmed import Retraction
 from vericite.corpus.sources.entry import DocumentEntry, pmid_of
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat, undecoded
+from vericite.corpus.sources.files import Entries, Numbered, SourceFile, SourceFormat, undecoded
 from vericite.errors import RecordError
 
 _SHOWN = 60
@@ -101,6 +101,16 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
                 yield record.line, retraction
 
 
+def _entries(file: SourceFile) -> Entries:
+    for record in tagged_records(file, _TAG, "PMID"):
+        if isinstance(record, RecordError):
+            yield record.line, record
+        elif problem := record.problem or _unfit(record):
+            yield record.line, RecordError(file.path, record.line, None, problem)
+        else:
+            yield record.line, _entry(record)
+
+
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
 """Date of the last revision: ``LR  - 20190903``."""
 
@@ -119,6 +129,9 @@ def _entry(record: TaggedRecord) -> DocumentEntry:
         pmcid=record.first("PMC"),
         doi=next(dois, ""),
         title=record.first("TI", "CTI", "BTI", "TT"),
+        volume=record.first("VI"),
+        issue=record.first("IP"),
+        pages=record.first("PG"),
         text=record.first("AB"),
         journal=record.first("JT", "TA", "BTI"),
         date=record.first("DP", "DEP", "EDAT"),
@@ -152,6 +165,7 @@ NBIB = SourceFormat(
     updates=True,
     suffixes=(".nbib",),
     record_mark=b"\nPMID- ",
+    entries=_entries,
 )
 
 
@@ -171,6 +185,11 @@ _TYPES = {
 
 
 def _read_ris(file: SourceFile) -> Iterator[Numbered]:
+    for line, entry in _entries_ris(file):
+        yield line, entry if isinstance(entry, RecordError) else entry.document(f"{file.name}:{line}")
+
+
+def _entries_ris(file: SourceFile) -> Entries:
     seen = 0
     for record in tagged_records(file, _RIS_TAG, "TY", "ER", joint="\n"):
         if isinstance(record, RecordError):
@@ -182,7 +201,7 @@ def _read_ris(file: SourceFile) -> Iterator[Numbered]:
         if problem := record.problem or _unfit_ris(record):
             yield record.line, RecordError(file.path, record.line, None, problem)
         else:
-            yield record.line, _entry_ris(record).document(f"{file.name}:{record.line}")
+            yield record.line, _entry_ris(record)
 
 
 def _unfit_ris(record: TaggedRecord) -> str | None:
@@ -199,6 +218,11 @@ def _entry_ris(record: TaggedRecord) -> DocumentEntry:
     doi = next((found[1] for value in record.all("DO", "M3", "UR", "LK") if (found := _RIS_DOI.search(value))), "")
     return DocumentEntry(
         number=record.first("AN", "ID"),
+        key=record.first("ID"),
+        volume=record.first("VL"),
+        issue=record.first("IS"),
+        pages="-".join(dict.fromkeys((*record.all("SP")[:1], *record.all("EP")[:1]))),
+        url=record.first("UR"),
         pmid=pmid,
         pmcid=next((found[1].upper() for value in links if (found := _PMCID.search(value))), ""),
         doi=doi,
@@ -254,4 +278,5 @@ RIS = SourceFormat(
     _matches_ris,
     suffixes=(".ris",),
     record_mark=b"\nER  -",
+    entries=_entries_ris,
 )

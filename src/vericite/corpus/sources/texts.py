@@ -162,18 +162,18 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 def _read_text(file: SourceFile) -> Iterator[Numbered]:
     text = without_controls(file.text().replace("\f", "\n\n").replace("\u00ad\n", ""))
-    paragraphs = list(_paragraphs(text))
+    paragraphs = list(text_paragraphs(text))
     title = ""
-    if len(paragraphs) > 1 and _is_title(paragraphs[0]):
+    if len(paragraphs) > 1 and is_first_title(paragraphs[0]):
         title = " ".join(line.strip() for line in paragraphs.pop(0))
     words = words_in(text)
-    sections = sections_of(_blocks(paragraphs, words))
+    sections = sections_of(text_blocks(paragraphs, words))
     if not sections:
         raise InputError(f"expected text; found a document without words: {file.path}")
     yield 1, Document(id=file.name, title=title, sections=sections)
 
 
-def _paragraphs(text: str) -> Iterator[list[str]]:
+def text_paragraphs(text: str) -> Iterator[list[str]]:
     """Yield groups of lines between blank lines; an underlined line is a group with its underline."""
     block: list[str] = []
     for line in [*text.split("\n"), ""]:
@@ -190,7 +190,7 @@ def _paragraphs(text: str) -> Iterator[list[str]]:
             block.append(line)
 
 
-def _is_title(lines: list[str]) -> bool:
+def is_first_title(lines: list[str]) -> bool:
     """Whether the first paragraph is a title: one or two lines, short, and not a sentence."""
     if len(lines) == 2 and _UNDERLINE.fullmatch(lines[1]):
         lines.pop()
@@ -198,7 +198,8 @@ def _is_title(lines: list[str]) -> bool:
     return len(lines) <= 2 and len(whole) <= 200 and not whole.endswith(_ENDS[:-2]) and not _LIST_ITEM.match(whole)
 
 
-def _blocks(paragraphs: list[list[str]], words: Counter[str]) -> Iterator[Block]:
+def text_blocks(paragraphs: list[list[str]], words: Counter[str]) -> Iterator[Block]:
+    """Yield the headings and the joined paragraphs of a plain text."""
     numbered = [_numbered(lines) for lines in paragraphs]
     for index, lines in enumerate(paragraphs):
         heading = _heading(lines)
@@ -292,11 +293,12 @@ def _add(parts: list[str], line: str, words: Counter[str]) -> None:
         parts[-1:] = [part for part in (f"{before}{space}", f"{word}{line}") if part]
 
 
-def _matches_text(file: SourceFile) -> bool:
+def matches_text(file: SourceFile) -> bool:
+    """Whether a file is a plain text by its suffix."""
     return file.suffix in TEXT_SUFFIXES and "\x00" not in file.opening and not file.opening.lstrip().startswith("<")
 
 
-TEXT = SourceFormat("a plain text (.txt), one document", _read_text, _matches_text, suffixes=(".txt", ".text"))
+TEXT = SourceFormat("a plain text (.txt), one document", _read_text, matches_text, suffixes=(".txt", ".text"))
 
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
@@ -313,7 +315,7 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LOOKS_SO = re.compile(r"^ {0,3}#{1,6} \S.*\n|\A---\n(?:[\w-]{1,40}:.*\n)", re.MULTILINE)
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Remove HTML comments; an unclosed comment is text."""
     # Without a regular expression, which would take quadratic time.
     parts: list[str] = []
@@ -326,7 +328,7 @@ def _without_comments(text: str) -> str:
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
     fields, text = front_matter(without_controls(file.text()))
-    parsed = _Parser(_without_comments(text).expandtabs(4).split("\n"))
+    parsed = MarkdownParser(without_comments(text).expandtabs(4).split("\n"))
     blocks = list(parsed.blocks())
     entry = entry_of({name: value for name, value in fields.items() if name not in ("text", "body", "abstract")})
     document = entry.document(file.name)
@@ -354,7 +356,7 @@ def _own_title(blocks: list[Block]) -> str:
 
 
 @dataclass(slots=True)
-class _Parser:
+class MarkdownParser:
     """Parses the blocks of a text line by line."""
 
     lines: list[str]

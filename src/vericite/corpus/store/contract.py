@@ -48,6 +48,22 @@ class Filters:
         if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
             raise InputError(f"expected the first year before the last; found {self.year_from} to {self.year_to}")
 
+    def passes(self, document: Document) -> bool:
+        """Whether a document passes, as one in a store would."""
+        year = document.year
+        lists = (
+            (self.mesh, document.mesh),
+            (self.publication_types, document.publication_types),
+            (self.languages, document.languages),
+        )
+        return (
+            (self.year_from is None or (year is not None and year >= self.year_from))
+            and (self.year_to is None or (year is not None and year <= self.year_to))
+            and (not self.journals or document.journal in self.journals)
+            and all(not wanted or not set(wanted).isdisjoint(found) for wanted, found in lists)
+            and (self.retracted is None or document.retracted == self.retracted)
+        )
+
     def predicate(self) -> str | None:
         """Return the condition in SQL, or None if all documents pass."""
         parts = [

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import combinations
 from math import isfinite
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ import numpy as np
 from vericite.errors import InputError
 from vericite.evaluate.items import Features, Item
 from vericite.evaluate.measures.measure import (
+    NOTHING,
     CountInAnswer,
     Family,
     Measure,
@@ -130,6 +132,60 @@ class RougeL(Rouge):
         precision, recall = (_longest_common(right, given) / len(words) for words in (given, right))
         scoring = _package("rouge_score.scoring")
         return scoring.Score(precision, recall, scoring.fmeasure(precision, recall))
+
+
+@dataclass(frozen=True, repr=False)
+class Consistency(Measure):
+    """Similarity of repeated answers to one question.
+
+    A system that is asked a question several times has answers with different ids and the same question. The mean over
+    the pairs of a question's answers, and then over questions; the question counts at the first of their ids.
+    Refusals are left out, and a question with fewer than two answers has nothing to count. With ``what='words'`` it is
+    the F1 of ROUGE-L without stems, as in Vectara's open-rag-eval, which wants three answers; with ``what='citations'``
+    the share of documents that both answers cite, of those that either cites (1 if neither cites any).
+    """
+
+    name = "Consistency"
+    family = "answer"
+    needs = ("answer",)
+    extra = "eval"
+    packages = ("rouge-score",)
+    pooled = False
+    in_all = False
+    difference_words = ("repeated answers", "is", "more consistent")
+
+    what: Literal["words", "citations"] = "words"
+
+    def parts(self, item: Item) -> Parts | None:
+        """Return the parts of a question with one answer."""
+        return self.of([item])[0]
+
+    def of(self, items: Sequence[Item]) -> list[Parts | None]:
+        """Return the mean over the pairs of a question's answers at its first id, nothing at the others."""
+        asked: dict[str, list[Answer]] = {}
+        first: dict[str, str] = {}
+        for item in items:
+            if item.given is not None and item.given.question:
+                asked.setdefault(item.given.question, []).append(item.given)
+                first.setdefault(item.given.question, item.id)
+        scores = {
+            first[question]: own_score(sum(pairs) / len(pairs))
+            for question, answers in asked.items()
+            if (pairs := [self._alike(*pair) for pair in combinations(answers, 2)])
+        }
+        known = [item.answer is not None and item.answer.question for item in items]
+        return [scores.get(item.id, NOTHING) if has else None for item, has in zip(items, known, strict=True)]
+
+    def _alike(self, one: Answer, other: Answer) -> float:
+        if self.what == "words":
+            texts = [" ".join(claim.text for claim in answer.claims) for answer in (one, other)]
+            return float(RougeL(stem=False).score(*texts).fmeasure)
+        cited = [
+            {citation.document for claim in answer.claims for citation in claim.citations} - {None}
+            for answer in (one, other)
+        ]
+        either = cited[0] | cited[1]
+        return len(cited[0] & cited[1]) / len(either) if either else 1.0
 
 
 class Length(CountInAnswer):

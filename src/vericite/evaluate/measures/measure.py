@@ -136,9 +136,10 @@ Parts = tuple[float, ...]
 NOTHING: Parts = (0.0, 0.0)
 """The parts of a question with nothing to count, such as an answer without citations. This is not a score of 0."""
 
-Need = Literal["answer", "exact", "reply", "verdicts", "gold", "labels", "scores", "features", "evidence"]
-"""An input of a measure. ``exact`` is an exact answer, in its own field or at the start of an answer's text; ``reply``
-is an answer of any kind, or only the verdicts on it."""
+Need = Literal["answer", "exact", "reply", "verdicts", "gold", "labels", "scores", "features", "evidence", "articles"]
+"""An input of a measure. ``evidence`` is what was retrieved for a question, ``articles`` what a corpus says for and
+against an answer's sentences. ``exact`` is an exact answer, in its own field or at the start of an answer's text;
+``reply`` is an answer of any kind, or only the verdicts on it."""
 
 
 def own_score(score: float) -> Parts:

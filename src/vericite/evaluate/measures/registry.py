@@ -126,7 +126,13 @@ def measures_named(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(found))
 
 
-_FILES = {"answer": "answers", "exact": "answers or outputs", "reply": "answers", "evidence": "outputs"}
+_FILES = {
+    "answer": "answers",
+    "exact": "answers or outputs",
+    "reply": "answers",
+    "evidence": "outputs",
+    "articles": "evidence",
+}
 """The file names of inputs, where they differ from the name of the input."""
 
 
@@ -152,6 +158,7 @@ def available_inputs(items: Sequence[Item]) -> dict[Need, bool]:
         "scores": any(item.scores for item in items),
         "features": any(item.features for item in items),
         "evidence": any(item.ranked is not None for item in items),
+        "articles": any(item.articles is not None for item in items),
     }
 
 

@@ -27,7 +27,9 @@ from vericite.evaluate.measures.measure import (
 )
 from vericite.evaluate.rates import SHARES
 from vericite.evaluate.resampling import Floats, ratio
+from vericite.pipeline.others import ASKED_OTHERS
 from vericite.records import Answer, CheckedAnswer, StatementVerdict, Summary, Verdict
+from vericite.text.designs import Design
 from vericite.verify.aggregators import CATEGORIES, CORRECT, INCORRECT, Faithfulness, LeaveOneOut
 
 
@@ -56,12 +58,50 @@ class VerdictRate(Counted):
         return SHARES[self.rate].counts(item.judged.summary)
 
 
-class SupportRate(VerdictRate):
+@dataclass(frozen=True, repr=False)
+class JudgedRate(VerdictRate):
+    """A share of judged citations, of all or of those of documents with one study design."""
+
+    design: Design | Literal["none"] | None = None
+    """Only citations of documents with this design; ``none``: of those that name none."""
+
+    def counts(self, item: Item) -> Counts | None:
+        """Return the counts; None for a design without the documents that the answer cites."""
+        if self.design is None:
+            return super().counts(item)
+        if item.judged is None or item.answer is None:
+            return None
+        return self._of_cases([verdict for verdict in counted(item.judged) if self.design in designs_of(item, verdict)])
+
+    def _of_cases(self, cases: Sequence[Verdict]) -> Counts:
+        return sum(map(self._has, cases)), len(cases)
+
+    def _has(self, verdict: Verdict) -> bool:
+        """Whether a verdict is counted in the numerator."""
+        return verdict.label == self.rate
+
+
+def counted(checked: CheckedAnswer) -> list[Verdict]:
+    """Return the verdicts that ``Summary.judged`` counts."""
+    return [verdict for verdict in checked.verdicts if checked.kind_of(verdict) in _JUDGED]
+
+
+_JUDGED = frozenset({"supported", "contradicted", "irrelevant"})
+
+
+def designs_of(item: Item, verdict: Verdict) -> set[str]:
+    """Return the designs of a verdict's documents; ``none`` for a document that names none."""
+    return {item.designs.get(id) or "none" for id in verdict.documents}
+
+
+class SupportRate(JudgedRate):
     """Share of judged citations that support their sentence.
 
     As in the VeriCite paper, each pair of a sentence and a cited document counts once, over all answers. Under
     protocols that judge documents together, each sentence counts once. Dangling citations, abstentions and failures are
-    not counted. With ``by='question'`` it is the mean of the answers' own rates.
+    not counted. With ``by='question'`` it is the mean of the answers' own rates. With ``design='randomised trial'``
+    only citations of randomised trials count; ``score --by design`` shows all designs. Documents that are judged
+    together count for each of their designs.
     """
 
     name = "SupportRate"
@@ -69,7 +109,7 @@ class SupportRate(VerdictRate):
     rate = "supported"
 
 
-class ContradictedRate(VerdictRate):
+class ContradictedRate(JudgedRate):
     """Share of judged citations that contradict their sentence.
 
     Counted like ``SupportRate``. Pooled over pairs, the two and ``IrrelevantRate`` add up to 1.
@@ -81,7 +121,7 @@ class ContradictedRate(VerdictRate):
     higher_is_better = False
 
 
-class IrrelevantRate(VerdictRate):
+class IrrelevantRate(JudgedRate):
     """Share of judged citations that neither support nor contradict their sentence.
 
     Counted like ``SupportRate``.
@@ -91,6 +131,90 @@ class IrrelevantRate(VerdictRate):
     difference_words = ("irrelevant citations", "has", "more irrelevant citations")
     rate = "irrelevant"
     higher_is_better = False
+
+
+class PartlySupportedRate(JudgedRate):
+    """Share of judged citations whose sentence is partly supported, whatever their label.
+
+    An answer whose verdicts have no degree, as in older files, counts as missing.
+    """
+
+    name = "PartlySupportedRate"
+    difference_words = ("partly supported citations", "has", "more partly supported citations")
+    higher_is_better = None
+
+    def counts(self, item: Item) -> Counts | None:
+        """Return the counts from the degrees of verdicts; None if one is unknown."""
+        cases = [] if item.judged is None else counted(item.judged)
+        if item.judged is None or any(verdict.degree is None for verdict in cases):
+            return None
+        return self._of_cases(cases) if self.design is None else super().counts(item)
+
+    def _has(self, verdict: Verdict) -> bool:
+        return verdict.degree == "partly supported"
+
+
+@dataclass(frozen=True, repr=False)
+class ContradictedElsewhereRate(Counted):
+    """Share of sentences that an article of a corpus contradicts, whatever they cite.
+
+    It needs the articles of ``vericite evidence ANSWERS --json`` as ``evidence.jsonl``. A sentence that could not be
+    searched for or judged is not counted. With ``unsupported=True`` only sentences count as contradicted that no
+    article supports.
+    """
+
+    name = "ContradictedElsewhereRate"
+    family = "citation"
+    needs = ("articles",)
+    difference_words = ("sentences contradicted elsewhere", "has", "more sentences contradicted elsewhere")
+    higher_is_better = False
+
+    by: Literal["sentence", "question"] = "sentence"
+    unsupported: bool = False
+
+    def counts(self, item: Item) -> Counts | None:
+        """Return the number of contradicted sentences and of all that were searched for."""
+        if item.articles is None:
+            return None
+        searched = [sentence for sentence in item.articles.sentences if sentence.failed is None]
+        contradicted = [found for found in searched if found.contradicting]
+        return sum(not (self.unsupported and found.supporting) for found in contradicted), len(searched)
+
+
+class MisattributedRate(VerdictRate):
+    """Share of judged citations whose sentence is supported by another source of the answer instead.
+
+    No cited source supports such a sentence. It needs verdicts of ``check`` with ``check.explain``. With
+    ``NoSourceRate`` and ``SupportRate`` it adds up to 1, except for sentences that only some of their sources support.
+    """
+
+    name = "MisattributedRate"
+    difference_words = ("misattributed citations", "has", "more misattributed citations")
+    rate = "misattributed"
+    higher_is_better = False
+
+    def counts(self, item: Item) -> Counts | None:
+        """Return the counts; None if other sources were not asked."""
+        asked = item.judged is not None and ASKED_OTHERS in item.judged.provenance.parts
+        return super().counts(item) if asked else None
+
+
+class NoSourceRate(MisattributedRate):
+    """Share of judged citations whose sentence no source of the answer supports.
+
+    ``ContradictedRate`` and ``IrrelevantRate`` together, less ``MisattributedRate``.
+    """
+
+    name = "NoSourceRate"
+    difference_words = ("citations without any support", "has", "more citations without any support")
+
+    def counts(self, item: Item) -> Counts | None:
+        """Return the counts; None if other sources were not asked."""
+        found = super().counts(item)
+        if found is None or item.judged is None:
+            return None
+        misattributed, judged = found
+        return judged - item.judged.summary.supported - misattributed, judged
 
 
 class DanglingRate(VerdictRate):

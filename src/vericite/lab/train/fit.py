@@ -88,7 +88,8 @@ def save_checkpoint(
     )
     (written / "place.json").write_text(json.dumps(place, indent=2) + "\n", encoding="utf-8")
     for path in written.iterdir():
-        with path.open("rb") as file:
+        # Windows syncs only files that are open for writing.
+        with path.open("rb+") as file:
             os.fsync(file.fileno())
     older = list(folder.glob(f"{PREFIX}*"))
     made = folder / f"{PREFIX}{place['step']:07d}"

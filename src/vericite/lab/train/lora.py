@@ -196,7 +196,8 @@ class LoraRun:
     def _write(self, path: Path, tensors: dict[str, Tensor]) -> None:
         part = path.with_name(path.name + ".part")
         save_file({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()}, part)
-        with part.open("rb") as file:
+        # Windows syncs only files that are open for writing.
+        with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.replace(path)
 

@@ -28,7 +28,7 @@ from tokenizers import Tokenizer
 from vericite.errors import InputError, ModelCardError
 from vericite.lab.train.int8_graph import BITS, GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
 from vericite.models.contracts import COLUMNS
-from vericite.models.folder import ModelFolder
+from vericite.models.folder import CARD_FORMAT, ModelFolder
 from vericite.models.session import open_session
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
@@ -182,7 +182,7 @@ def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     destination.mkdir(parents=True, exist_ok=True)
     onnx.save(model, destination / "model.onnx")
     shutil.copyfile(tokenizer, destination / "tokenizer.json")
-    described["activation_bits"] = BITS
+    described |= {"format": CARD_FORMAT, "activation_bits": BITS}
     described["files"] = {
         name: hashlib.sha256((destination / name).read_bytes()).hexdigest() for name in ("model.onnx", "tokenizer.json")
     }

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from vericite.pipeline.repair.differences import Difference, Kind
-from vericite.text.words import LISTS, Word, clauses, sentences, shared, stems, word_list, words
+from vericite.text.words import COMPARING, LISTS, Word, clauses, sentences, shared, stems, word_list, words
 
 _SHARED = 0.4
 _LINKED = 0.8
 _MOST = 40  # maximum number of directions of a clause, to bound the work
-_REFERENCE = re.compile(
-    r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs|relative to)\b[^,;]*", re.IGNORECASE
-)
+_REFERENCE = re.compile(rf"\b(?:{COMPARING})\b[^,;]*", re.IGNORECASE)
 _ARTICLES = frozenset("the a an of in this that".split())
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|,? but not [^,;.]{2,60},")
 

@@ -38,6 +38,7 @@ from vericite.text.emphasis import replacement, with_its_marks
 from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
 from vericite.text.quotable import addresses_reader
+from vericite.text.reversals import denials
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.text.words import plain
@@ -234,8 +235,8 @@ def _sentences(document: Document) -> Iterator[tuple[Span, str]]:
             yield sentence.span, text
 
 
-_LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+)?")
-_GAP = re.compile(r"[^\S\n]*")
+_LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+|\|\s*)?")
+_GAP = re.compile(r"[^\S\n]*(?:\|[^\S\n]*(?=\n|\Z))?")
 
 
 @dataclass(frozen=True)
@@ -405,11 +406,6 @@ NEAR = 0.5
 _SENTENCES, _MOST_RESTORED = 2, 6
 _NUMERIC = frozenset({"number", "interval", "p-value"})
 _ENDINGS = ("ing", "ion", "ions", "ed", "er", "ment", "es", "s")
-_DENIED = re.compile(
-    r"\b(is|are|was|were|has|have|had|can|could|may|might|will|would|should|must) not (?=\w)", re.IGNORECASE
-)
-_STATED = re.compile(r"\b(is|are|was|were|can|could|may|might|will|would|should|must) (?=\w)", re.IGNORECASE)
-_NO = re.compile(r"\bno (significant |clear )?(?=difference|effect|change|association|increase|decrease)", re.I)
 
 
 def restorations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
@@ -470,18 +466,7 @@ def _turned(claim: str, source: str) -> Iterator[str]:
         for other in mentions(plain(source)):
             if _of_one_form(item, other) and _once(claim, item.text):
                 yield _restored_with(claim, item.text, other.text)
-    yield from _denials(claim)
-
-
-def _denials(claim: str) -> Iterator[str]:
-    """Yield the claim with its one negation removed, or with one added."""
-    for pattern, by in ((_DENIED, "{} "), (_STATED, "{} not "), (_NO, "a {}")):
-        found = list(pattern.finditer(claim))
-        if len(found) == 1:
-            instead = by.format(found[0][1] or "")
-            behind = claim[found[0].end() :]
-            instead = "an " if instead == "a " and behind[:1] in "aeiou" else instead
-            yield claim[: found[0].start()] + instead + behind
+    yield from denials(claim)
 
 
 def _of_one_form(item: DirectionMention, other: DirectionMention) -> bool:

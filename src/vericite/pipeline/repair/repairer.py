@@ -472,11 +472,18 @@ def _rejected_sentences(case: AnswerUnderRepair, round: int) -> Iterator[Rejecte
 
 
 def _new(rejected_sentence: RejectedSentence, proposals: Sequence[Proposal]) -> Iterator[Proposal]:
-    """Drop rewritings that repeat another sentence, or whose signs would pair with marks of the answer."""
+    """Drop rewritings that repeat another sentence, or whose signs would pair with marks of the answer.
+
+    The words of a row of a table are not changed: its cells would be lost.
+    """
     said = {folded(claim.text) for claim in rejected_sentence.answer.claims}
-    own = "", open_marks(rejected_sentence.claim.text)
+    claim = rejected_sentence.claim
+    own = "", open_marks(claim.text)
     marked = has_emphasis(rejected_sentence.answer.text)
+    is_row = "|" in rejected_sentence.answer.text[claim.span.slice].replace("\\|", "")
     for proposal in proposals:
+        if is_row and proposal.text != claim.text:
+            continue
         new = folded(proposal.text) not in said and (not marked or open_marks(proposal.text) in own)
         if new or proposal.action != "rewritten":
             yield proposal

@@ -1,0 +1,42 @@
+"""Gates and the baseline of ``check``: what is printed of them, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vericite.cli.exits import ExitCode
+from vericite.cli.io import say
+from vericite.errors import Problems
+
+if TYPE_CHECKING:
+    from vericite.evaluate.baseline import Baseline, BaselineResult
+    from vericite.evaluate.gates import GateResult
+
+
+def read_baseline(path: Path | None, problems: Problems) -> Baseline | None:
+    """Read the verdicts of an earlier run; None without a file."""
+    if path is None:
+        return None
+    from vericite.evaluate.baseline import Baseline
+
+    return Baseline.read(path, problems)
+
+
+def say_gates(results: Sequence[GateResult], compared: BaselineResult | None) -> None:
+    """Print the comparison with the baseline, and the result of each gate."""
+    if compared is not None:
+        say("\n".join([*compared.lines(), compared.sentence]))
+    for result in results:
+        say(result.sentence)
+
+
+def gate_code(results: Sequence[GateResult], compared: BaselineResult | None) -> ExitCode:
+    """Return the exit code of the gates; without gates, of the comparison with the baseline."""
+    from vericite.evaluate.gates import overall
+
+    if not results and compared is not None:
+        return ExitCode.GATE_FAILED if compared.is_worse else ExitCode.OK
+    codes = {"passed": ExitCode.OK, "failed": ExitCode.GATE_FAILED, "undecided": ExitCode.NOT_RUN}
+    return codes[overall(results)]

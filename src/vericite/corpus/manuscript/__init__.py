@@ -1,0 +1,1 @@
+"""Manuscripts: documents of authors, with citing sentences and a list of references."""

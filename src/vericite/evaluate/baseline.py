@@ -1,0 +1,274 @@
+"""A baseline: the verdicts of an earlier run, with which the answers of this run are compared one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, cast
+
+from pydantic import Discriminator, RootModel, Tag
+
+from vericite.errors import InputError, Problems, RecordError
+from vericite.evaluate.gates import GATE_SHARES
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.significance import EMPTY, Comparison, DifferencePhrase, Score, Scored, compare
+from vericite.pipeline.manuscript import ManuscriptCheck
+from vericite.records import CheckedAnswer, Run, Summary, number_jsonl
+from vericite.text.counted import counted
+
+BADNESS = {
+    "supported": 0,
+    "quoted": 0,
+    "abstained": 1,
+    "uncited": 2,
+    "irrelevant": 3,
+    "dangling": 4,
+    "contradicted": 5,
+}
+"""Outcomes of a sentence from best to worst. One that could not be judged is neither better nor worse."""
+
+_LISTED = 20
+"""Maximum number of sentences that are listed because they got worse."""
+_SHARE = GATE_SHARES["supported"]
+_PHRASE = DifferencePhrase("supported citations", "supports", "more citations")
+
+
+@dataclass(frozen=True)
+class WorseSentence:
+    """A sentence with a worse outcome than in the baseline.
+
+    Attributes:
+        answer: Id of the answer.
+        sentence: The sentence, without markers.
+        before: Its outcome in the baseline; None if the answer did not have this sentence.
+        now: Its outcome now.
+    """
+
+    answer: str
+    sentence: str
+    before: str | None
+    now: str
+
+    @property
+    def line(self) -> str:
+        """The change in one line."""
+        return f"{self.answer}: {self.before or 'new sentence'} -> {self.now}: {self.sentence}"
+
+
+def sentence_outcomes(checked: CheckedAnswer) -> dict[str, str]:
+    """Return the worst outcome of each sentence of an answer; without sentences that could not be judged."""
+    found: dict[str, str] = {}
+    kinds = [(verdict.claim, checked.kind_of(verdict)) for verdict in checked.verdicts]
+    for claim, kind in [*kinds, *((claim.claim, "uncited") for claim in checked.uncited)]:
+        key = _folded(claim)
+        found[key] = max(found.get(key, kind), kind, key=BADNESS.__getitem__)
+    for failure in checked.failures:
+        found.pop(_folded(failure.claim), None)
+    return found
+
+
+def _folded(claim: str) -> str:
+    return " ".join(claim.split())
+
+
+def _form(line: object) -> str:
+    fields = cast("dict[str, object]", line) if isinstance(line, dict) else dict[str, object]()
+    return "<manuscript>" if "manuscript" in fields else "<run>" if "evidence" in fields else "<answer>"
+
+
+class _Line(
+    RootModel[
+        Annotated[
+            Annotated[CheckedAnswer, Tag("<answer>")]
+            | Annotated[ManuscriptCheck, Tag("<manuscript>")]
+            | Annotated[Run, Tag("<run>")],
+            Discriminator(_form),
+        ]
+    ]
+):
+    """A line with verdicts: of ``check``, of ``check`` for a manuscript, or of ``ask``."""
+
+    @property
+    def checked(self) -> CheckedAnswer:
+        return self.root if isinstance(self.root, CheckedAnswer) else self.root.checked
+
+
+@dataclass
+class Baseline:
+    """The verdicts of an earlier run, and what was added of this run so far.
+
+    Attributes:
+        path: The file of the earlier run.
+        problems: Receives the records of both runs that are not compared.
+        summary: The counts of the earlier run.
+        worse: The sentences of this run that got worse.
+        new: Number of answers of this run that the baseline lacks.
+        protocols: Signatures of what judged the baseline, and of what judged this run.
+    """
+
+    path: Path
+    problems: Problems
+    summary: Summary = field(default_factory=Summary)
+    worse: list[WorseSentence] = field(default_factory=list[WorseSentence])
+    new: int = 0
+    protocols: tuple[set[str], set[str]] = field(default_factory=lambda: (set[str](), set[str]()))
+    _before: dict[str, Score] = field(default_factory=dict[str, Score])
+    _now: dict[str, Score] = field(default_factory=dict[str, Score])
+    # Hashes take less memory than sentences.
+    _outcomes: dict[str, dict[int, str]] = field(default_factory=dict[str, dict[int, str]])
+
+    @classmethod
+    def read(cls, path: Path, problems: Problems) -> Baseline:
+        """Read the verdicts that ``check --out`` wrote.
+
+        Raises:
+            InputError: The file cannot be read, or has no verdicts.
+        """
+        found = cls(path, problems)
+        for number, line in problems.kept(number_jsonl(_Line, path)):
+            checked = line.checked
+            found.summary += checked.summary
+            if checked.id in found._before:
+                problems.append(_repeated(path, number, checked))
+                continue
+            found._before[checked.id] = _score(checked.summary)
+            found.protocols[0].add(checked.provenance.protocol or "")
+            outcomes = sentence_outcomes(checked)
+            found._outcomes[checked.id] = {hash(sentence): kind for sentence, kind in outcomes.items()}
+        if not found._before:
+            raise InputError(
+                f"expected the verdicts of an earlier run, as written by check --out; found none in {path}."
+                + problems.first_of(path)
+            )
+        return found
+
+    def add(self, checked: CheckedAnswer, file: Path, line: int) -> None:
+        """Add an answer of this run.
+
+        Args:
+            checked: Its verdicts.
+            file: The file of the answer.
+            line: The line of its record; 0 if it is unknown.
+        """
+        if checked.id in self._now:
+            self.problems.append(_repeated(file, line, checked))
+            return
+        self.new += checked.id not in self._before
+        self._now[checked.id] = _score(checked.summary)
+        self.protocols[1].add(checked.provenance.protocol or "")
+        before = self._outcomes.get(checked.id)
+        if before is None:
+            return
+        for sentence, kind in sentence_outcomes(checked).items():
+            was = before.get(hash(sentence))
+            if BADNESS[kind] > BADNESS[was or "supported"]:
+                self.worse.append(WorseSentence(checked.id, sentence, was, kind))
+
+    def is_known(self, answer: str, sentence: str, kind: str) -> bool:
+        """Whether the sentence of this answer was already as bad in the baseline.
+
+        A source that is retracted now, or a failed judgement, is never known: the baseline does not keep them.
+        """
+        was = self._outcomes.get(answer, {}).get(hash(_folded(sentence)))
+        return was is not None and kind in BADNESS and BADNESS[kind] <= BADNESS[was]
+
+    @property
+    def missing(self) -> int:
+        """Number of answers of the baseline that this run lacks."""
+        return len(self._before.keys() - self._now.keys())
+
+    def result(self) -> BaselineResult:
+        """Compare the answers that both runs have.
+
+        Raises:
+            InputError: There are none.
+        """
+        if not self._before.keys() & self._now.keys():
+            some = ", ".join(repr(id[:40]) for id in list(self._before)[:3])
+            raise InputError(
+                f"expected answers with the same ids as in the baseline; found none. {self.path} has {some}. "
+                "Give each answer an id that stays the same."
+            )
+        first, second = Scored("this run", self._now), Scored("the baseline", self._before)
+        found = compare(first, second, _PHRASE, Bootstrap())
+        before, now = self.protocols
+        return BaselineResult(found, tuple(self.worse), self.new, self.missing, same_protocol=before == now)
+
+
+def _repeated(file: Path, line: int, checked: CheckedAnswer) -> RecordError:
+    return RecordError(file, line, "id", f"expected a unique id to compare by; {checked.id!r:.80} is repeated")
+
+
+def _score(summary: Summary) -> Score:
+    of = _SHARE.of(summary)
+    return (float(_SHARE.count(summary)), float(of)) if of else EMPTY
+
+
+@dataclass(frozen=True)
+class BaselineResult:
+    """The difference between this run and the baseline.
+
+    Attributes:
+        comparison: The share of supported citations, paired by answer, with its interval.
+        worse: The sentences that got worse.
+        new: Number of answers that only this run has.
+        missing: Number of answers that only the baseline has.
+        same_protocol: Whether both runs were judged by the same protocol and judge, in the same versions.
+    """
+
+    comparison: Comparison
+    worse: tuple[WorseSentence, ...]
+    new: int = 0
+    missing: int = 0
+    same_protocol: bool = True
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the share of supported citations fell, and its interval excludes no change.
+
+        If all answers fell by the same amount, there is no interval, and the fall is certain.
+        """
+        found = self.comparison.difference
+        return found.value is not None and found.value < 0 and (found.high is None or found.high < 0)
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line."""
+        counts = {"new": self.new, "missing": self.missing}
+        others = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        parts = [f"baseline: {self.comparison.sentence}"]
+        if others:
+            parts.append(f"Answers not compared: {others}.")
+        if not self.same_protocol:
+            parts.append(
+                "The baseline was judged otherwise (another judge, protocol or version): write it again with --out."
+            )
+        return " ".join(parts)
+
+    def lines(self) -> Iterable[str]:
+        """Yield a line for each sentence that got worse, the worst first, then how many are not listed."""
+        if not self.worse:
+            return
+        yield f"{counted(len(self.worse), 'sentence')} got worse:"
+        ranked = sorted(self.worse, key=lambda found: -BADNESS[found.now])
+        yield from (f"  {found.line}" for found in ranked[:_LISTED])
+        if len(ranked) > _LISTED:
+            yield f"  ... and {len(ranked) - _LISTED} more"
+
+    @property
+    def record(self) -> dict[str, object]:
+        """JSON-ready dict."""
+        found = self.comparison.difference
+        return {
+            "difference": found.value,
+            "low": found.low,
+            "high": found.high,
+            "p": self.comparison.p,
+            "answers": self.comparison.compared,
+            "new": self.new,
+            "missing": self.missing,
+            "same_protocol": self.same_protocol,
+            "is_worse": self.is_worse,
+            "worse": [vars(sentence) for sentence in self.worse],
+        }

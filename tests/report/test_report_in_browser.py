@@ -1,0 +1,161 @@
+"""Reports in a browser: the sentences that need a person, systems side by side, repairs, one answer alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from browser import CHROMIUM, Browser
+from hostile import HOSTILE
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.scoring import System
+from vericite.records import Change, Document
+from vericite.reporting.data import make_report, with_verdicts
+from vericite.reporting.page import make_page, write_page
+from vericite.reporting.words import Language, Wording
+from vericite.text.citations import parse_answer
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")]
+SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."
+GOOD, BAD, NOWHERE = (
+    "Zelotrine reduced pain in 40 of 80 adults [1].",
+    "It cured baldness in all men [1].",
+    "It is old [4].",
+)
+
+
+def system(name: str, *texts: str, changes: tuple[Change, ...] = ()) -> System:
+    found = [
+        parse_answer(f"q{n}", text, [Document.from_text("d1", SOURCE, "A trial")], f"Question {n}?")
+        for n, text in enumerate(texts)
+    ]
+    items = tuple(Item(answer.id, answer, changes=changes) for answer in found)
+    return with_verdicts(System(name, items), "vericite", "lexical")
+
+
+def opened(browser: Browser, folder: Path, *systems: System) -> None:
+    page = folder / "page.html"
+    write_page(make_page(make_report(systems, Bootstrap(100, 0)), "A title"), page)
+    browser.go(page.as_uri())
+    assert browser.requests == [page.as_uri()], "the page asks for nothing"
+    assert browser.complaints == []
+
+
+def text(browser: Browser, selector: str) -> str:
+    return browser.run(f"document.querySelector({selector!r}).textContent")
+
+
+def count(browser: Browser, selector: str) -> int:
+    return browser.run(f"document.querySelectorAll({selector!r}).length")
+
+
+def test_a_report_opens_with_the_sentences_that_need_a_person(tmp_path: Path):
+    with Browser(tmp_path) as browser:
+        opened(
+            browser,
+            tmp_path,
+            system("one", f"{GOOD} {BAD} It rains.", f"{NOWHERE} {GOOD}"),
+            system("two", f"{BAD} {GOOD}", GOOD),
+        )
+        assert (
+            browser.run("document.querySelector('main section:not([hidden]) h2').textContent")
+            == "Sentences that need a person"
+        )
+        assert text(browser, "#review .total") == "3 of 8 sentences need a person"
+        assert count(browser, "#review .finding") == 2, "a sentence that both have is one card"
+        assert text(browser, "#review .finding").startswith("∅ No such source")
+        assert "one, two · Question 0?" in text(browser, "#review li:nth-child(2) .foot")
+        browser.run("document.querySelector('#review .needs li:last-child button').click()")
+        assert text(browser, "#review .sentence") == "It rains."
+        browser.run("document.querySelector('#review .needs li:last-child button').click()")
+        browser.run("document.querySelector('#review .finding button').click()")
+        assert text(browser, "#reader h3") == "Question 1?"
+        assert browser.run("document.activeElement.matches('.systems .claim.open .chip')")
+        assert "There is no source" in text(browser, "#reader .held .verdict")
+        assert browser.run("location.hash") == "#one/q1"
+
+
+def test_answers_to_a_question_stand_side_by_side(tmp_path: Path):
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, system("one", BAD, GOOD), system("two", GOOD, GOOD))
+        browser.look(tmp_path / "look.png", width=1280)
+        assert count(browser, "#list .row") == 2 and text(browser, "#count") == "2 of 2 questions"
+        tops = (
+            "[...document.querySelectorAll('.systems section')].map((it) => Math.round(it.getBoundingClientRect().top))"
+        )
+        assert len(set(browser.run(tops))) == 1
+        browser.run("document.querySelector('#f-differs').click()")
+        assert text(browser, "#count") == "1 of 2 questions"
+        browser.run(
+            "const it = document.querySelector('#f-system'); it.value = '1'; it.dispatchEvent(new Event('input'))"
+        )
+        assert text(browser, "#reader h4.system") == "two" and count(browser, ".systems section, #reader section") == 1
+        browser.look(tmp_path / "look.png", width=390)
+        assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_repair_is_accepted_or_refused_change_by_change(tmp_path: Path):
+    changes = (
+        Change(
+            sentence=0, action="rewritten", before="Zelotrine cured pain [1].", after=GOOD, why="[1] contradicts it",
+            round=1, by="quotation",
+        ),
+        Change(sentence=2, action="dropped", before=NOWHERE, why="[4] points at no source", round=1),
+    )  # fmt: skip
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, system("one", f"{GOOD} It rains.", changes=changes))
+        assert count(browser, "#list") == 0, "one answer needs no list"
+        assert (
+            text(browser, ".repair-summary .total")
+            == "Of 3 sentences: 1 as before, 1 replaced by words of its source, 1 deleted."
+        )
+        assert "Deleted: 1 of 3" in text(browser, ".repair-summary")
+        refuse = "document.querySelectorAll('.change:not(.same) .choice button:last-child')"
+        browser.run(f"{refuse}[1].click()")
+        assert text(browser, ".kept") == f"{GOOD} It rains. {NOWHERE}"
+        browser.run(f"{refuse}[0].click()")
+        assert text(browser, ".kept") == f"Zelotrine cured pain [1]. It rains. {NOWHERE}"
+        assert browser.run(f"{refuse}[0].getAttribute('aria-pressed')") == "true"
+
+
+def test_hostile_texts_of_a_repair_stay_texts(tmp_path: Path):
+    with Browser(tmp_path) as browser:
+        for hostile in HOSTILE:
+            change = Change(
+                sentence=1, action="dropped", before=f"{hostile[:2_000]} [4].", why=hostile[:200] or "x", round=1
+            )
+            opened(
+                browser, tmp_path, system(hostile[:60] or "one", GOOD, f"{hostile[:2_000]} {GOOD}", changes=(change,))
+            )
+            browser.run("for (const it of document.querySelectorAll('.choice button')) it.click()")
+            assert browser.run("document.title") == "A title"
+            assert count(browser, "main img:not([src^='data:image/svg']), main iframe, main script") == 0
+            browser.requests.clear()
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_a_report_in_another_language_has_its_words_and_fits(language: Language, tmp_path: Path):
+    dropped = Change(sentence=1, action="dropped", before=BAD, why="nothing supports it", round=1)
+    systems = (system("one", f"{GOOD} {BAD} It rains.", GOOD, changes=(dropped,)), system("two", f"{BAD} {GOOD}", GOOD))
+    page = tmp_path / "page.html"
+    write_page(make_page(make_report(systems, Bootstrap(100, 0)), "A title", language=language), page)
+    words = Wording(language)
+    with Browser(tmp_path) as browser:
+        for direction in ("ltr", "rtl"):
+            for width in (1280, 360):
+                size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+                browser.ask("Emulation.setDeviceMetricsOverride", **size)
+                browser.go(page.as_uri())
+                browser.run(f"document.documentElement.dir = {direction!r}")
+                assert browser.run("document.documentElement.lang") == language
+                assert text(browser, "#review h2") == words("page.review")
+                assert words("review.irrelevant") in text(browser, "#review .needs")
+                browser.run("for (const it of document.querySelectorAll('details')) it.open = true")
+                browser.keys("n")
+                assert browser.run("document.documentElement.scrollWidth") <= width, (direction, width)
+                browser.keys("?")
+                assert words("components.keys") in text(browser, "dialog h2")
+                browser.keys("Escape")
+        assert browser.complaints == []
