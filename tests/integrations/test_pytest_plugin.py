@@ -45,8 +45,9 @@ def test_a_run_that_does_not_use_it_has_loaded_nothing_else():
 
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest with this plug-in alone, which makes it start faster, and as at a terminal: in CI pytest repeats messages."""
-    env = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")} | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    """Run pytest with this plug-in alone, which makes it start faster, and as at a terminal: for CI pytest repeats messages."""
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    env = {name: value for name, value in env.items() if name not in ("CI", "BUILD_NUMBER")}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "vericite.integrations.pytest_plugin"]
     return subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
 
