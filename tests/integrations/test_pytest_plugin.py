@@ -45,7 +45,7 @@ def test_a_run_that_does_not_use_it_has_loaded_nothing_else():
 
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest with this plug-in alone, which makes it start faster, and as at a terminal: for CI pytest repeats messages."""
+    """Run pytest with this plug-in alone (it starts faster), and as at a terminal: for CI it repeats whole messages."""
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
     env = {name: value for name, value in env.items() if name not in ("CI", "BUILD_NUMBER")}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "vericite.integrations.pytest_plugin"]
