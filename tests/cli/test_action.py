@@ -86,6 +86,12 @@ def test_the_hook_checks_each_changed_file_with_its_options(capsys: pytest.Captu
     assert pre_commit.run([*HOOK["args"], str(files[0])]) == 0
 
 
+def test_the_hook_fails_if_nothing_was_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "answers.jsonl").write_text(GOOD.replace("Statins lower LDL [1]", "Statins lower LDL"))
+    assert pre_commit.run([*HOOK["args"], str(tmp_path / "answers.jsonl")]) == 1
+    assert "expected at least one judged citation; found none: 1 uncited" in capsys.readouterr().out
+
+
 def test_values_of_options_are_no_files():
     options, files = pre_commit.options_and_files(["--fail-over", "a=0", "--github", "--rows=3", "x.jsonl", "y.jsonl"])
     assert (options, files) == (["--fail-over", "a=0", "--github", "--rows=3"], ["x.jsonl", "y.jsonl"])

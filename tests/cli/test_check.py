@@ -137,10 +137,36 @@ def test_unusable_input_is_reported_and_exits_with_2(run_cli, arguments, told):
     assert "Traceback" not in printed.err
 
 
-def test_an_empty_file_has_no_rates_and_cannot_be_used(run_cli, tmp_path):
-    printed = run_cli("check", write(tmp_path / "in.jsonl"))
-    assert printed.code == 2
-    assert "0/0" in printed.out
+@pytest.mark.parametrize(("name", "text"), [("in.jsonl", ""), ("in.md", ""), ("in.txt", " \n"), ("in.jsonl", "nope")])
+def test_without_an_answer_there_are_no_rates_and_the_code_is_2(run_cli, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    for gate in ((), ("--fail-over", "contradicted=0")):
+        printed = run_cli("check", str(tmp_path / name), *gate)
+        assert (printed.code, printed.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("in.md", "Statins lower LDL [1]. Tea is hot [2].", "2 dangling. Give the documents"),
+        ("in.txt", "hello", "1 uncited. Is it the file you meant?"),
+        (
+            "in.jsonl",
+            json.dumps({**GOOD, "answer": "Los medicamentos bajan el colesterol en la sangre [1]."}),
+            "1 abstained. --out FILE keeps the reasons",
+        ),
+    ],
+)
+@pytest.mark.parametrize("gate", ["contradicted=0", "failed=0,abstained=1"])
+def test_a_gate_fails_if_nothing_was_judged(run_cli, tmp_path, name, text, why, gate):
+    (tmp_path / name).write_text(text)
+    printed = run_cli("check", str(tmp_path / name), "--fail-over", gate, "--junit", str(tmp_path / "j.xml"))
+    assert printed.code == 1
+    assert "gate passed" not in printed.out
+    told = f"expected at least one judged citation; found none: {why}"
+    assert told in printed.out and told in (tmp_path / "j.xml").read_text()
+    figures = json.loads(run_cli("check", str(tmp_path / name), "--fail-over", gate, "--json").out)
+    assert figures["gate"]["outcome"] == "failed"
 
 
 def test_texts_cannot_steer_the_terminal(run_cli, tmp_path):

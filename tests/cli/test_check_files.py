@@ -22,8 +22,9 @@ def write(path: Path, *lines: object) -> str:
     [
         ("in.jsonl", "", "none"),
         ("in.jsonl", "\n \n\n", "none"),
-        ("in.md", "", "only empty ones"),
-        ("in.md", " \n\n", "only empty ones"),
+        ("in.md", "", "none"),
+        ("in.md", " \n\n", "none"),
+        ("in.txt", "\n", "none"),
         ("in.jsonl", json.dumps({**GOOD, "answer": " "}), "only empty ones"),
     ],
 )
@@ -33,6 +34,12 @@ def test_a_file_without_answers_is_reported(run_cli, tmp_path, command, name, co
     printed = run_cli(command, str(path))
     assert printed.code == (2 if found == "none" else 0)
     assert f"vericite: expected answers; found {found} in {path}." in printed.err
+
+
+def test_an_empty_text_is_no_answer_to_attribute(run_cli, tmp_path):
+    (tmp_path / "in.txt").write_text("\n")
+    printed = run_cli("attribute", str(tmp_path / "in.txt"), "--documents", write(tmp_path / "d.jsonl", *DOCUMENTS))
+    assert printed.code == 2 and "expected answers; found none" in printed.err
 
 
 def test_an_empty_device_is_reported(run_cli):

@@ -207,6 +207,14 @@ def test_a_drop_that_is_no_chance_fails_without_a_gate(run_cli, here: Path):
     assert found["is_worse"] and len(found["worse"]) == 5
 
 
+def test_a_baseline_fails_if_nothing_was_judged_now(run_cli, here: Path):
+    write(here / "before.jsonl", record("a", "Statins lower LDL [9]."))
+    run_cli("check", "before.jsonl", "--out", "verdicts.jsonl")
+    printed = run_cli("check", "before.jsonl", "--baseline", "verdicts.jsonl", "--junit", "j.xml")
+    assert printed.code == 1 and "found none: 1 dangling" in printed.out
+    assert etree.parse(here / "j.xml").xpath("//testsuite[@name='baseline']/testcase/failure")
+
+
 def test_repeated_ids_are_not_compared_and_say_so(run_cli, here: Path):
     write(here / "once.jsonl", record("a", "Statins lower LDL [1]."))
     write(here / "twice.jsonl", record("a", "Statins lower LDL [1]."), record("a", "Statins raise LDL [1]."))

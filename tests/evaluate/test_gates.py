@@ -56,8 +56,35 @@ def test_unjudged_cases_can_leave_a_gate_undecided():
 
 
 def test_an_empty_share_fails_a_minimum_and_passes_a_maximum():
-    assert outcome("0", Summary()) == "failed"
-    assert outcome("contradicted=0", Summary(), over=True) == "passed"
+    counts = Summary(claims=1, citations=1, supported=1)
+    assert outcome("failed=0.1", Summary(quoted=1)) == "failed"
+    assert outcome("contradicted=0", Summary(quoted=1), over=True) == "passed"
+    assert outcome("uncited=0", counts.model_copy(update={"claims": 0}), over=True) == "passed"
+
+
+@pytest.mark.parametrize("gate", [f"{name}=1" for name in GATE_SHARES])
+@pytest.mark.parametrize(
+    ("counts", "why"),
+    [
+        (Summary(), "no sentences"),
+        (Summary(claims=2, citations=2, dangling=2), "2 dangling. Give the documents"),
+        (Summary(claims=2, citations=1, abstained=1, uncited=1), "1 abstained, 1 uncited. --out FILE"),
+        (Summary(claims=1, uncited=1), "1 uncited. Is it the file you meant?"),
+    ],
+)
+def test_a_gate_with_nothing_judged_never_passes(gate, counts, why):
+    for over in (True, False):
+        (one,) = parse_gates([] if over else [gate.replace("=1", "=0")], [gate] if over else [])
+        for before in (None, counts, COUNTS):
+            found = one.result(counts, before)
+            assert found.outcome == "failed"
+            assert "expected at least one judged citation; found n" in found.sentence and why in found.sentence
+
+
+def test_a_gate_is_at_best_undecided_if_every_case_failed():
+    counts = Summary(claims=2, citations=2, failed=2)
+    assert outcome("dangling=0", counts, over=True) == "undecided"
+    assert outcome("failed=0", counts, over=True) == "failed"
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,8 @@ def test_a_failed_judge_is_no_failed_assertion():
 def test_a_share_is_between_0_and_1(share: object):
     with pytest.raises(vc.InputError, match="at_least"):
         vc.assert_supported("Statins lower LDL [1].", SOURCE, at_least=share if share is not True else float("nan"))
+
+
+def test_an_answer_without_a_judged_citation_does_not_pass():
+    with pytest.raises(AssertionError, match="Expected at least one judged citation; found none: 1 dangling"):
+        vc.assert_supported("Statins lower LDL [9].", SOURCE, at_least=0)

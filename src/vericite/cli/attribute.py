@@ -190,7 +190,8 @@ def _records(given: _Given, problems: Problems) -> Iterator[Answer | RecordError
         return
     library = read_library(given.documents, problems)
     if _is_one_text(given.file, given.format):
-        yield _text(given.file, library)
+        if (answer := _text(given.file, library)).text.strip():
+            yield answer
         return
     for item in answers_in(given.file, given.format, library):
         yield item if isinstance(item, RecordError) else _sourced(item, library)

@@ -107,9 +107,9 @@ def check(
 ) -> None:
     """Check every citation of a file of answers, and print rates with 95% intervals; or those of a manuscript.
 
-    An unusable record is reported and skipped. Exit codes: 0 all gates passed; 1 a gate failed, or the run is worse
-    than the baseline; 2 wrong input or usage, including an unusable record or a file without answers; 3 the command
-    could not run, or a gate is undecided because cases could not be judged.
+    An unusable record is reported and skipped. Exit codes: 0 all gates passed; 1 a gate failed, as each does if nothing
+    was judged, or the run is worse than the baseline; 2 wrong input or usage, including an unusable record or a file
+    without answers; 3 the command could not run, or a gate is undecided because cases could not be judged.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.ci import CIOptions, CIReports
@@ -164,7 +164,7 @@ def check(
         compared = None if earlier is None or not rates.answers else earlier.result()
         if as_json:
             _print_figures(rates, results, compared)
-        else:
+        elif rates.answers:
             table.end(rates)
             say_gates(results, compared)
         if page is not None and items is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 from pydantic import Discriminator, RootModel, Tag
 
 from vericite.errors import InputError, Problems, RecordError
-from vericite.evaluate.gates import GATE_SHARES
+from vericite.evaluate.gates import GATE_SHARES, why_unjudged
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.significance import EMPTY, Comparison, DifferencePhrase, Score, Scored, compare
 from vericite.pipeline.manuscript import ManuscriptCheck
@@ -102,6 +102,7 @@ class Baseline:
         path: The file of the earlier run.
         problems: Receives the records of both runs that are not compared.
         summary: The counts of the earlier run.
+        now: The counts of this run.
         worse: The sentences of this run that got worse.
         new: Number of answers of this run that the baseline lacks.
         protocols: Signatures of what judged the baseline, and of what judged this run.
@@ -110,6 +111,7 @@ class Baseline:
     path: Path
     problems: Problems
     summary: Summary = field(default_factory=Summary)
+    now: Summary = field(default_factory=Summary)
     worse: list[WorseSentence] = field(default_factory=list[WorseSentence])
     new: int = 0
     protocols: tuple[set[str], set[str]] = field(default_factory=lambda: (set[str](), set[str]()))
@@ -151,6 +153,7 @@ class Baseline:
             file: The file of the answer.
             line: The line of its record; 0 if it is unknown.
         """
+        self.now += checked.summary
         if checked.id in self._now:
             self.problems.append(_repeated(file, line, checked))
             return
@@ -193,7 +196,7 @@ class Baseline:
         first, second = Scored("this run", self._now), Scored("the baseline", self._before)
         found = compare(first, second, _PHRASE, Bootstrap())
         before, now = self.protocols
-        return BaselineResult(found, tuple(self.worse), self.new, self.missing, same_protocol=before == now)
+        return BaselineResult(found, tuple(self.worse), self.new, self.missing, before == now, why_unjudged(self.now))
 
 
 def _repeated(file: Path, line: int, checked: CheckedAnswer) -> RecordError:
@@ -215,6 +218,7 @@ class BaselineResult:
         new: Number of answers that only this run has.
         missing: Number of answers that only the baseline has.
         same_protocol: Whether both runs were judged by the same protocol and judge, in the same versions.
+        unjudged: Why nothing of this run was judged; empty if something was.
     """
 
     comparison: Comparison
@@ -222,15 +226,17 @@ class BaselineResult:
     new: int = 0
     missing: int = 0
     same_protocol: bool = True
+    unjudged: str = ""
 
     @property
     def is_worse(self) -> bool:
-        """Whether the share of supported citations fell, and its interval excludes no change.
+        """Whether the share of supported citations fell, and its interval excludes no change; or nothing was judged.
 
         If all answers fell by the same amount, there is no interval, and the fall is certain.
         """
         found = self.comparison.difference
-        return found.value is not None and found.value < 0 and (found.high is None or found.high < 0)
+        fell = found.value is not None and found.value < 0 and (found.high is None or found.high < 0)
+        return fell or bool(self.unjudged)
 
     @property
     def sentence(self) -> str:
@@ -238,6 +244,8 @@ class BaselineResult:
         counts = {"new": self.new, "missing": self.missing}
         others = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         parts = [f"baseline: {self.comparison.sentence}"]
+        if self.unjudged:
+            parts.append(f"{self.unjudged[0].upper()}{self.unjudged[1:]}")
         if others:
             parts.append(f"Answers not compared: {others}.")
         if not self.same_protocol:

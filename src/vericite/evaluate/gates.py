@@ -80,7 +80,8 @@ class Gate:
         """
         share = GATE_SHARES[self.name]
         earlier = None if before is None else (share.count(before), share.of(before))
-        return GateResult(self, share.count(counts), share.of(counts), share.unknown(counts), earlier)
+        found = share.count(counts), share.of(counts), share.unknown(counts)
+        return GateResult(self, *found, earlier, why_unjudged(counts), counts.failed > 0)
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class GateResult:
         of: The denominator.
         unknown: Cases that could not be judged. They would add to ``of`` and perhaps to ``count``.
         before: Numerator and denominator in the baseline; None without one.
+        unjudged: Why nothing was judged; empty if something was.
+        has_failures: Whether cases could not be judged.
     """
 
     gate: Gate
@@ -99,6 +102,8 @@ class GateResult:
     of: int
     unknown: int
     before: tuple[int, int] | None = None
+    unjudged: str = ""
+    has_failures: bool = False
 
     @property
     def share(self) -> float | None:
@@ -109,11 +114,13 @@ class GateResult:
     def outcome(self) -> Outcome:
         """The outcome; ``undecided`` if it depends on the cases that could not be judged.
 
-        With nothing to count, a minimum fails and a maximum passes. With a baseline, a share beyond the limit passes if
-        it is not worse than in the baseline.
+        A gate with nothing judged never passes. With nothing else to count, a minimum fails and a maximum passes. With
+        a baseline, a share beyond the limit passes if it is not worse than in the baseline.
         """
-        outcome = self._outcome
-        return "passed" if outcome == "failed" and self.is_known else outcome
+        outcome: Outcome = "passed" if self._outcome == "failed" and self.is_known else self._outcome
+        if self.unjudged and outcome == "passed":
+            return "undecided" if self.has_failures else "failed"
+        return outcome
 
     @property
     def is_known(self) -> bool:
@@ -144,7 +151,8 @@ class GateResult:
         if self.before is not None and self.before[1]:
             count, of = self.before
             earlier = f"; {'no worse than ' if self.is_known else ''}baseline {count} of {of} ({count / of:.3f})"
-        return f"gate {self.outcome}: {found}{earlier}; {self.gate.option}"
+        unjudged = f"; {self.unjudged}" if self.unjudged else ""
+        return f"gate {self.outcome}: {found}{earlier}; {self.gate.option}{unjudged}"
 
     @property
     def record(self) -> dict[str, object]:
@@ -159,6 +167,24 @@ class GateResult:
             "outcome": self.outcome,
             **({} if self.before is None else {"before": {"count": self.before[0], "of": self.before[1]}}),
         }
+
+
+def why_unjudged(counts: Summary) -> str:
+    """Return why no citation was judged, and what to do; empty if one was, or is quoted from its source."""
+    if counts.judged or counts.quoted:
+        return ""
+    kinds = {
+        "failed": (counts.failed, "--out FILE keeps the reasons."),
+        "dangling": (counts.dangling, "Give the documents that they cite with --documents."),
+        "abstained": (counts.abstained, "--out FILE keeps the reasons."),
+        "uncited": (counts.uncited, "Is it the file you meant? Its format can be named with --format."),
+    }
+    found = {name: told for name, told in kinds.items() if told[0]}
+    if not found:
+        return "expected at least one judged citation; found no sentences. Is it the file you meant?"
+    listed = ", ".join(f"{count} {name}" for name, (count, _) in found.items())
+    _, step = next(iter(found.values()))
+    return f"expected at least one judged citation; found none: {listed}. {step}"
 
 
 def parse_gates(under: Iterable[str], over: Iterable[str]) -> list[Gate]:

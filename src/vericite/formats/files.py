@@ -125,7 +125,7 @@ def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[Raw
 
 
 def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
-    """Yield a Markdown file as one record with its unchanged text; its id is the file's name.
+    """Yield a Markdown file as one record with its unchanged text; its id is the file's name. An empty file has none.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -136,6 +136,8 @@ def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8; found byte 0x{error.object[error.start]:02x} at {error.start}. Save it as UTF-8"
         yield RecordError(path, error.object.count(b"\n", 0, error.start) + 1, None, problem)
+        return
+    if not text.strip():
         return
     id = "stdin" if path == STDIN else storable(path.name.split(".", 1)[0]) or "markdown"
     yield RawRecord(str(path), 1, 1, to_json({"id": id, "markdown": text}).decode())

@@ -222,4 +222,5 @@ def unsupported(result: GateResult, findings: Iterable[Finding]) -> str:
         f"expected at least {result.gate.limit:g} {result.gate.name}; found {result.count} of {result.of} {denominator}"
     )
     more = [f"... and {len(found) - _MOST} more"] if len(found) > _MOST else []
+    more += [f"{result.unjudged[0].upper()}{result.unjudged[1:]}"] if result.unjudged else []
     return "\n\n".join([f"{head}{share}", *found[:_MOST], *more])
