@@ -18,7 +18,9 @@ from typing import Any, Literal, NamedTuple
 from vericite.records import WordKind
 from vericite.text.names import is_mentioned, names_in
 from vericite.text.sentences import split_sentences
-from vericite.text.words import COMPARING, LISTS, SPELT, Word, clauses, plain, shared, stem_of, stems, word_list, words
+from vericite.text.words import COMPARING, SPELT, Word, clauses, shared, stem_of, stems, word_list, words
+from vericite.verify.counterparts import Counterpart, counterpart
+from vericite.verify.figures import TIME_UNITS, YEAR, Amount, amounts, carrying_ratio, is_equal, unit_stem
 
 _DETAILS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -37,7 +39,8 @@ class Variant(NamedTuple):
 class Suspect:
     """A detail of a claim that the source may not carry, and wordings of the claim without it.
 
-    ``shown`` is the detail for a reason, if that needs more than its words.
+    ``shown`` is the detail for a reason, if that needs more than its words. ``instead`` is what the source has in place
+    of a figure that it lacks.
     """
 
     kind: WordKind
@@ -46,6 +49,7 @@ class Suspect:
     status: Status
     variants: tuple[Variant, ...]
     shown: str = ""
+    instead: Counterpart | None = None
 
 
 def _set(name: str) -> frozenset[str]:
@@ -56,24 +60,6 @@ def _pairs(rows: Iterable[str], between: str) -> list[tuple[str, str]]:
     return [(left.strip(), right.strip()) for left, _, right in (row.strip().partition(between) for row in rows)]
 
 
-_TIME_UNITS = {
-    name: float(size)
-    for kind, size, *names in (line.split() for line in LISTS["units"].strip().splitlines())
-    for name in names
-    if kind == "time" and len(name) > 1
-}
-_UNITS = sorted(
-    {name.replace("_", " ") for line in LISTS["units"].strip().splitlines() for name in line.split()[2:]}
-    | _set("units"),
-    key=len,
-    reverse=True,
-)
-_UNIT = "(?:" + "|".join(map(re.escape, _UNITS)) + r")(?![^\W_])"
-_AMOUNT = re.compile(
-    rf"(?<![\w.])(?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:[.·][0-9]+)?|\b(?a:{'|'.join(SPELT)})\b)"
-    rf"(?:(?P<gap>[\s-]?)(?P<unit>{_UNIT}(?:/{_UNIT})?))?(?!\.?[0-9])",
-    re.IGNORECASE,
-)
 _PLACED = re.compile(
     r"(?:\b(?P<lead>within|after|over|for|at|during|by|before|in|until)\s(?:the\s(?:first|last|next)\s)?|\bage\s)$",
     re.I,
@@ -83,7 +69,6 @@ _OF_TIME = re.compile(
     rf"|(?P<often>{'|'.join(_DETAILS['frequencies'].split())}))\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![.,]?\d|/)")
 _DENYING = word_list("negators") | word_list("unchanged") | word_list("alike")
 _DIRECTIONS = word_list("up") | word_list("down") | word_list("good") | word_list("bad")
 _OPPOSITES: dict[str, list[str]] = {}
@@ -129,27 +114,6 @@ _LONGEST = 4
 """Maximum words of a run that is one detail."""
 
 
-class Amount(NamedTuple):
-    """A number of a text with its unit, if it has one. Times are in seconds."""
-
-    value: float
-    unit: str
-    start: int
-    end: int
-    unit_start: int
-
-    @property
-    def unit_end(self) -> int:
-        """Where its unit ends."""
-        return self.unit_start + len(self.unit)
-
-    @property
-    def time(self) -> float | None:
-        """Seconds, if it is a duration."""
-        size = _TIME_UNITS.get(self.unit)
-        return None if size is None else self.value * size
-
-
 def _noun(word: str, group: str) -> str:
     """Return a word of a list as a plural noun: women for female, adults for adult."""
     if word in _NOUNS or f"{word}s" in _POPULATIONS:
@@ -158,20 +122,6 @@ def _noun(word: str, group: str) -> str:
 
 
 _NOUNS = {"female": "women", "females": "women", "male": "men", "males": "men", "neonatal": "newborns"}
-
-
-def amounts(text: str) -> list[Amount]:
-    """Return the numbers of a text, in order, without calendar years."""
-    found: list[Amount] = []
-    for match in _AMOUNT.finditer(text):
-        number = match["number"].lower()
-        if _YEAR.fullmatch(number) or (number == "one" and (match["unit"] or "").lower() not in _TIME_UNITS):
-            continue
-        value = float(SPELT[number] if number in SPELT else plain(number))
-        unit = match["unit"] or ""
-        lower = unit if unit in ("mL", "mM") else unit.lower()
-        found.append(Amount(value, lower, match.start("number"), match.end("number"), match.start("unit")))
-    return found
 
 
 @dataclass(frozen=True)
@@ -285,46 +235,35 @@ def _numbers(claim: str, source: Compared) -> Iterator[Suspect]:
     for item in every:
         if item.time is not None and _is_placed(claim, item):
             continue
-        same = [other for other in source.amounts if _equal(item, other, claim)]
+        same = [other for other in source.amounts if is_equal(item, other, claim)]
         same = same or [other for other in source.amounts if item.time is not None and other.value == item.value]
         if same:
             if item.unit and (others := _other_units(item, same, source)):
                 variants = _replaced(claim, item.unit_start, item.unit_end, others)
                 yield Suspect("unit", item.unit_start, item.unit_end, "other", tuple(variants))
             continue
+        if carrying_ratio(item, claim, source.text):
+            continue
         # A number that the claim also has stands for something else.
         rivals = [other for other in source.amounts if item.unit == other.unit and other.value not in mine]
         others = [source.written[other] for other in rivals]
         status: Status = "other" if others else "absent"
-        yield Suspect("number", item.start, item.end, status, tuple(_replaced(claim, item.start, item.end, others)))
-
-
-def _equal(item: Amount, other: Amount, claim: str) -> bool:
-    """Whether two numbers are equal, as precisely as the claim says it."""
-    if item.time is not None and other.time is not None:
-        return abs(item.time - other.time) <= 0.04 * max(item.time, other.time)
-    decimals = len(claim[item.start : item.end].partition(".")[2])
-    return abs(item.value - other.value) < 1e-9 or (decimals < 3 and item.value == round(other.value, decimals))
+        instead = counterpart(claim, item, source.text)
+        if instead.said:
+            others.insert(0, instead.said)
+        variants = tuple(_replaced(claim, item.start, item.end, others))
+        yield Suspect("number", item.start, item.end, status, variants, instead=instead)
 
 
 def _other_units(item: Amount, same: Sequence[Amount], source: Compared) -> list[str]:
     """Return the units of equal numbers in the source, if none is the claim's or one of the same size."""
     units = [other.unit for other in same]
-    if item.unit in units or "" in units or any(_stem_unit(unit) == _stem_unit(item.unit) for unit in units):
+    if item.unit in units or "" in units or any(unit_stem(unit) == unit_stem(item.unit) for unit in units):
         return []
     if item.time is not None and any(other.time is not None and abs(other.time - item.time) < 1e-6 for other in same):
         return []
     written = [source.near[other.unit_start : other.unit_end] for other in source.near_amounts if other in same]
     return written or units
-
-
-_SAME_UNITS = {"percent": "%", "percentage point": "percentage points", "gram": "g", "milligram": "mg"}
-
-
-def _stem_unit(unit: str) -> str:
-    lower = unit.lower()
-    lower = lower[:-1] if len(lower) > 3 and lower.endswith("s") else lower
-    return _SAME_UNITS.get(lower, lower)
 
 
 def _is_placed(claim: str, item: Amount) -> bool:
@@ -339,7 +278,7 @@ def _is_age(text: str, item: Amount) -> bool:
 
 _OF_AGE = re.compile(r"\b(?:aged?|over|under|older than|younger than|aged over|above|below)\s$", re.IGNORECASE)
 _SINCE = re.compile(r"\s(?:after|before|later|earlier|following|of\sfollow-?up)\b", re.IGNORECASE)
-_PERIODS = "|".join(sorted(filter(str.isalpha, _TIME_UNITS), key=len, reverse=True))
+_PERIODS = "|".join(sorted(filter(str.isalpha, TIME_UNITS), key=len, reverse=True))
 _RATE = re.compile(rf"\b(?:per|an?|each|every)\s(?P<unit>{_PERIODS})\b", re.IGNORECASE)
 _OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
 
@@ -362,10 +301,11 @@ def _singular(word: str) -> str:
 
 
 def _times(claim: str, source: Compared) -> Iterator[Suspect]:
+    status: Status
     theirs = [other for other in source.amounts if other.time is not None]
     near = [other for other in source.near_amounts if other.time is not None and not _is_age(source.near, other)]
     for item in amounts(claim):
-        if item.time is None or not _is_placed(claim, item) or any(_equal(item, other, claim) for other in theirs):
+        if item.time is None or not _is_placed(claim, item) or any(is_equal(item, other, claim) for other in theirs):
             continue
         alike = [other for other in near if other.value == item.value] or near
         said = [source.near[other.start : other.unit_end] for other in alike]
@@ -373,11 +313,13 @@ def _times(claim: str, source: Compared) -> Iterator[Suspect]:
         placed = _PLACED.search(claim[: item.start])
         if placed and claim[item.end : item.end + 1] != "-":
             variants.append(_put(claim, placed.start(), item.unit_end))
-        yield Suspect("time", item.start, item.unit_end, "other" if said else "absent", tuple(variants))
-    years, near_years = set(_YEAR.findall(source.text)), _YEAR.findall(source.near)
-    for match in _YEAR.finditer(claim):
+        instead = counterpart(claim, item, source.text)
+        status = "other" if said else "absent"
+        yield Suspect("time", item.start, item.unit_end, status, tuple(variants), instead=instead)
+    years, near_years = set(YEAR.findall(source.text)), YEAR.findall(source.near)
+    for match in YEAR.finditer(claim):
         if match[0] not in years:
-            status: Status = "other" if years else "absent"
+            status = "other" if years else "absent"
             yield Suspect("time", *match.span(), status, tuple(_replaced(claim, *match.span(), near_years)))
     given = {match[0].lower() for match in _OF_TIME.finditer(source.text)}
     for match in _OF_TIME.finditer(claim):

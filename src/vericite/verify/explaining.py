@@ -15,13 +15,15 @@ from itertools import islice
 from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, UnsupportedWords, Verdict
 from vericite.text.injection import dictates
-from vericite.text.words import bounded
+from vericite.text.words import bounded, word_list, words
+from vericite.verify.counterparts import Counterpart
 from vericite.verify.details import Compared, Suspect, Variant, association, compared, hedge_before, is_denied, suspects
+from vericite.verify.figures import amounts, carrying_ratio
 from vericite.verify.judging import ask, log_odds
 from vericite.verify.premises import Sources
 from vericite.verify.verifier import weighted_overlap
 
-EXPLAINING = "words.v4"
+EXPLAINING = "words.v5"
 """Signature of the rules, for provenance; changes whenever they would name other words."""
 
 _AT_ONCE, _CLAIMS = 32, 64
@@ -34,6 +36,7 @@ _LEAST = 0.5
 """Minimum probability that the claim is supported without the detail."""
 _ALIKE = 0.15
 """Difference between probabilities of wordings that counts as none."""
+_UP, _DOWN = word_list("up"), word_list("down")
 _FIGURES = frozenset({"number", "unit", "time"})
 
 
@@ -104,8 +107,12 @@ class Explainer:
                 verdicts = list(result.verdicts)
                 for place, verdict in enumerate(verdicts):
                     item = asked.get((number, place))
-                    if item is not None and (found := found_in(item.source, verdict, item.suspects, support)):
+                    if item is None:
+                        continue
+                    if found := found_in(item.source, verdict, item.suspects, support):
                         verdicts[place] = explained(verdict, item.text, item.source, found)
+                    elif verdict.label != "supported" and (carried := carried_change(verdict.claim, item.source.text)):
+                        verdicts[place] = verdict.model_copy(update={"because": carried})
                 made = result.provenance
                 parts = {**made.parts, "words": self.signature}
                 provenance = made.model_copy(update={"parts": parts})
@@ -133,7 +140,7 @@ def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked
             if left >= len(suspect.variants):
                 kept.append(suspect)
                 left -= len(suspect.variants)
-        if kept:
+        if kept or carried_change(verdict.claim, source.text):
             yield place, _Asked(verdict, answer.text[verdict.start : verdict.end], source, tuple(kept))
 
 
@@ -203,8 +210,8 @@ def explained(verdict: Verdict, sentence: str, source: Compared, found: WrongDet
         return verdict
     text = sentence[slice(*place)]
     start, end = verdict.start + place[0], verdict.start + place[1]
-    words = UnsupportedWords(kind=suspect.kind, text=text, start=start, end=end)
-    return verdict.model_copy(update={"words": (words,), "because": reason(verdict.claim, source, found)})
+    unsupported = UnsupportedWords(kind=suspect.kind, text=text, start=start, end=end)
+    return verdict.model_copy(update={"words": (unsupported,), "because": reason(verdict.claim, source, found)})
 
 
 def place_in(sentence: str, claim: str, start: int, end: int) -> tuple[int, int] | None:
@@ -226,7 +233,12 @@ def reason(claim: str, source: Compared, found: WrongDetail) -> str:
     if suspect.start == 0 and words[1:].islower():
         words = words[0].lower() + words[1:]
     match suspect.kind:
-        case "number" | "unit" | "time" if said:
+        case "number" if suspect.instead is not None:
+            return _of_number(claim, suspect, words, suspect.instead)
+        case "time" if suspect.instead is not None:
+            whole = suspect.instead.whole
+            return f"The source says {whole}; the claim says {words}." if whole else f"“{words}” is not in the source."
+        case "unit" | "time" if said:
             first, other = _with_context(claim, suspect, words, said)
             return f"The source says {first}; the claim says {other}."
         case "population" if said and suspect.status == "other" and said != "people":
@@ -239,6 +251,25 @@ def reason(claim: str, source: Compared, found: WrongDetail) -> str:
             return _of_certainty(claim, suspect, words, source)
         case _:
             return f"The source does not say “{words}”." if suspect.status == "absent" else ""
+
+
+def carried_change(claim: str, text: str) -> str:
+    """Return in words which ratio of a text says the relative change of a claim; empty if none does."""
+    directions = {word.lower for word in words(claim)}
+    for item in amounts(claim):
+        ratio = carrying_ratio(item, claim, text)
+        if ratio is not None and directions & (_DOWN if ratio.is_lower else _UP):
+            way = "lower" if ratio.is_lower else "higher"
+            return f"{ratio.name.capitalize()} {ratio.written} = {claim[item.start : item.stop]} {way}."
+    return ""
+
+
+def _of_number(claim: str, suspect: Suspect, words: str, instead: Counterpart) -> str:
+    first, other = _with_context(claim, suspect, words, instead.said)
+    if instead.said:
+        return f"The source says {first}; the claim says {other}."
+    arms = f"; it has {instead.arms.listed}" if instead.arms else ""
+    return f"{other[:1].upper()}{other[1:]} is not in the source{arms}."
 
 
 def _with_context(claim: str, suspect: Suspect, words: str, said: str) -> tuple[str, str]:

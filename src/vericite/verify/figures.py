@@ -1,0 +1,167 @@
+"""Figures of a text: numbers with their units, what they count, and relative changes that a ratio says.
+
+Numbers of confidence intervals and probabilities of error are no findings: no claim is corrected by them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from vericite.text.words import LISTS, SPELT, Word, plain, word_list, words
+
+_FIGURES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+TIME_UNITS = {
+    name: float(size)
+    for kind, size, *names in (line.split() for line in LISTS["units"].strip().splitlines())
+    for name in names
+    if kind == "time" and len(name) > 1
+}
+_UNITS = sorted(
+    {name.replace("_", " ") for line in LISTS["units"].strip().splitlines() for name in line.split()[2:]}
+    | set(_FIGURES["units"].split()),
+    key=len,
+    reverse=True,
+)
+_UNIT = "(?:" + "|".join(map(re.escape, _UNITS)) + r")(?![^\W_])"
+_AMOUNT = re.compile(
+    rf"(?<![\w.])(?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:[.·][0-9]+)?|\b(?a:{'|'.join(SPELT)})\b)"
+    rf"(?:(?P<gap>[\s-]?)(?P<unit>{_UNIT}(?:/{_UNIT})?))?(?!\.?[0-9])",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![.,]?\d|/)")
+_NO_FINDING = re.compile(
+    r"(?:\b[0-9.]+\s?%\s?)?\b(?a:CIs?|CrI|confidence (?:intervals?|limits?)|credible intervals?)\b"
+    r"[^)\];.]*(?:\.[0-9][^)\];.]*)*"
+    r"|\b[0-9.]+\s?%\s?(?=\b(?a:CI|confidence|credible))"
+    r"|\bp(?:[- ]values?)?\s?(?:for [\w ]{1,30}\s?)?[<>=≤≥]\s?[0-9.·]+",
+    re.IGNORECASE,
+)
+_RATIO = re.compile(
+    rf"(?:(?P<long>(?a:{_FIGURES['ratios']}))[^0-9.;()]{{0,60}}\(?\s?[^0-9.;()]{{0,12}}"
+    rf"|\b(?P<short>(?-i:{_FIGURES['short_ratios']}))\)?\s?(?:\(|\[|=|:|,|of|was)?\s?)(?P<number>[0-9]+[.·][0-9]+)(?![.\w]*[0-9])",
+    re.IGNORECASE,
+)
+_NAMES: dict[str, str] = {"HR": "hazard ratio", "RR": "relative risk", "OR": "odds ratio", "IRR": "rate ratio"}
+_SAME_UNITS = {"percent": "%", "percentage point": "percentage points", "gram": "g", "milligram": "mg"}
+_DIRECTED = word_list("up") | word_list("down") | word_list("good") | word_list("bad")
+_NEXT = 3
+"""Words next to a number among which the word that says what it counts is looked for."""
+
+
+class Amount(NamedTuple):
+    """A number of a text with its unit, if it has one. Times are in seconds."""
+
+    value: float
+    unit: str
+    start: int
+    end: int
+    unit_start: int
+
+    @property
+    def unit_end(self) -> int:
+        """Where its unit ends."""
+        return self.unit_start + len(self.unit)
+
+    @property
+    def stop(self) -> int:
+        """Where it ends, with its unit if it has one."""
+        return self.unit_end if self.unit else self.end
+
+    @property
+    def time(self) -> float | None:
+        """Seconds, if it is a duration."""
+        size = TIME_UNITS.get(self.unit)
+        return None if size is None else self.value * size
+
+
+def amounts(text: str) -> list[Amount]:
+    """Return the numbers of a text, in order, without calendar years."""
+    found: list[Amount] = []
+    for match in _AMOUNT.finditer(text):
+        number = match["number"].lower()
+        if YEAR.fullmatch(number) or (number == "one" and (match["unit"] or "").lower() not in TIME_UNITS):
+            continue
+        value = float(SPELT[number] if number in SPELT else plain(number))
+        unit = match["unit"] or ""
+        lower = unit if unit in ("mL", "mM") else unit.lower()
+        found.append(Amount(value, lower, match.start("number"), match.end("number"), match.start("unit")))
+    return found
+
+
+def findings(text: str) -> list[Amount]:
+    """Return the numbers of a text without those of confidence intervals and probabilities of error."""
+    skipped = [match.span() for match in _NO_FINDING.finditer(text)]
+    return [item for item in amounts(text) if not any(start <= item.start < end for start, end in skipped)]
+
+
+def is_equal(item: Amount, other: Amount, text: str) -> bool:
+    """Whether a number equals one of the text, as precisely as the text says it."""
+    if item.time is not None and other.time is not None:
+        return abs(item.time - other.time) <= 0.04 * max(item.time, other.time)
+    decimals = len(text[item.start : item.end].partition(".")[2])
+    return abs(item.value - other.value) < 1e-9 or (decimals < 3 and item.value == round(other.value, decimals))
+
+
+def unit_stem(unit: str) -> str:
+    """Return a unit as a singular, by one name."""
+    lower = unit.lower()
+    lower = lower[:-1] if len(lower) > 3 and lower.endswith("s") else lower
+    return _SAME_UNITS.get(lower, lower)
+
+
+def is_like(item: Amount, other: Amount) -> bool:
+    """Whether two figures have one unit, or are durations."""
+    return (item.time is not None and other.time is not None) or unit_stem(item.unit) == unit_stem(other.unit)
+
+
+class Ratio(NamedTuple):
+    """A ratio that a text reports: its name, its number as written, and its value."""
+
+    name: str
+    written: str
+    value: float
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether it says that something is lower."""
+        return self.value < 1
+
+
+def ratios(text: str) -> Iterator[Ratio]:
+    """Yield the hazard, risk, rate and odds ratios of a text."""
+    for match in _RATIO.finditer(text):
+        name = match["long"].lower() if match["long"] else _NAMES[match["short"].lstrip("a").rstrip("s")]
+        yield Ratio(name.replace("hazards", "hazard").removesuffix("s"), match["number"], float(plain(match["number"])))
+
+
+def carrying_ratio(item: Amount, claim: str, text: str) -> Ratio | None:
+    """Return the ratio of a text that says a relative change of the claim: a hazard ratio of 0.79 says 21% lower."""
+    if unit_stem(item.unit) != "%":
+        return None
+    decimals = len(claim[item.start : item.end].partition(".")[2])
+    return next((ratio for ratio in ratios(text) if item.value == round(100 * abs(1 - ratio.value), decimals)), None)
+
+
+def beside(text: str, item: Amount) -> frozenset[str]:
+    """Return the nearest words that say what a number is of: one before it and one after it."""
+    before = words(_PART.split(text[max(0, item.start - 60) : item.start])[-1])[-_NEXT:]
+    after = words(_PHRASE.split(text[item.stop : item.stop + 60])[0])[:_NEXT]
+    nearest = {next((name for word in side if (name := _naming(word))), "") for side in (before[::-1], after)}
+    return frozenset(nearest - {""})
+
+
+def _naming(word: Word) -> str:
+    """Return the stem of a word that can say what a number is of; empty for others."""
+    if word.lower in _DIRECTED:
+        return ""
+    return word.stem or (word.lower if word.lower in _NAMING else "")
+
+
+_NAMING = frozenset(_FIGURES["naming"].split())
+_PART = re.compile(r"[.,;()]\s|\band\b")
+_PHRASE = re.compile(r"[.,;()]|\b(?:in|with|for|of|at|to|and|on|by|after)\b")

@@ -1,0 +1,72 @@
+"""What a source has in place of a figure that it lacks: stated only where it is certain."""
+
+from __future__ import annotations
+
+import pytest
+
+from vericite.verify.counterparts import Counterpart, counterpart
+from vericite.verify.details import Compared, suspects
+from vericite.verify.explaining import carried_change
+from vericite.verify.figures import findings
+
+LIFESTYLE = "Diabetes was reduced by 34% with lifestyle and by 18% with metformin compared with placebo."
+EVENTS = (
+    "Cardiovascular events occurred in 13.8% of the placebo group and 10.9% of the semaglutide group "
+    "(hazard ratio 0.79, 95% CI 0.57 to 1.11)."
+)
+
+
+def of(claim: str, source: str, number: int = 0) -> Counterpart:
+    return counterpart(claim, findings(claim)[number], source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "said"),
+    [
+        ("Weight fell by 3 kg.", "Weight fell by 5 kg in 80 adults.", "5 kg"),
+        ("Metformin reduced diabetes by 58%.", LIFESTYLE, "18%"),
+        ("Lifestyle reduced diabetes by 58% compared with metformin.", LIFESTYLE, "34%"),
+        ("The programme reduced diabetes by 58%.", LIFESTYLE, ""),
+        ("Events occurred in 11.9% with semaglutide.", EVENTS, "10.9%"),
+        ("Semaglutide lowered events by 31%.", EVENTS, ""),
+        ("It had a sensitivity of 78%.", "It had a sensitivity of 88% and a specificity of 91%.", "88%"),
+        ("Half were cured, and 12% relapsed.", "Cure was seen in 48% and rash in 31%.", ""),
+        ("Of 64 women, most slept.", "Of 640 women and 200 men, most slept.", "640"),
+        ("It lasted for 12 weeks.", "It lasted for 12 months, and follow-up was 3 years.", "12 months"),
+        ("Mortality was 5%.", "Mortality was measured (95% CI 1 to 2). Cure was 40%; nausea was 9%.", ""),
+    ],
+)  # fmt: skip
+def test_a_figure_is_stated_only_if_it_stands_for_that_of_the_claim(claim, source, said):
+    assert of(claim, source).whole == said
+
+
+def test_figures_of_arms_that_the_claim_does_not_name_are_listed():
+    found = of("The programme reduced diabetes by 58%.", LIFESTYLE)
+    assert found.arms is not None
+    assert found.arms.listed == "34% (lifestyle) and 18% (metformin)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "carried"),
+    [
+        ("Semaglutide lowered events by 21%.", EVENTS, "Hazard ratio 0.79 = 21% lower."),
+        ("Semaglutide raised events by 21%.", EVENTS, ""),
+        ("Semaglutide lowered events by 22%.", EVENTS, ""),
+        ("Falls increased by 34%.", "Falls were likelier (adjusted OR, 1.34).", "Odds ratio 1.34 = 34% higher."),
+        ("Deaths decreased by 7.5%.", "The relative risk of death was 0.925.", "Relative risk 0.925 = 7.5% lower."),
+        ("Falls were reduced by 50%.", "It was 3 or 0.5 of it.", ""),
+    ],
+)  # fmt: skip
+def test_a_ratio_carries_the_relative_change_that_it_says(claim, source, carried):
+    assert carried_change(claim, source) == carried
+
+
+@pytest.mark.parametrize(("number", "missing"), [("21", False), ("31", True)])
+def test_a_relative_change_that_a_ratio_says_is_no_missing_number(number, missing):
+    found = suspects(f"Semaglutide lowered events by {number}%.", Compared(EVENTS, EVENTS))
+    assert any(item.kind == "number" for item in found) is missing
+
+
+def test_bounds_of_intervals_and_probabilities_of_error_are_no_findings():
+    text = "It was 4% (95% CI, 2% to 6%; p = 0.03) and 12% (97.5% confidence interval 9-14)."
+    assert [item.value for item in findings(text)] == [4, 12]
