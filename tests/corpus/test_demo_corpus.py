@@ -144,9 +144,9 @@ def test_a_file_without_a_document_is_refused_with_the_form_expected(tmp_path: P
     assert ("The first problem" in str(caught.value)) == bool(content.strip())
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path):
-    for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(InputError, match="expected a readable file"):
+def test_a_file_that_is_not_there_and_a_folder_without_files_are_refused(tmp_path: Path):
+    for path, expected in ((tmp_path / "none.jsonl", "a readable file"), (tmp_path, "document files; found none")):
+        with pytest.raises(InputError, match=f"expected {expected}"):
             load_documents(path, Problems())
 
 

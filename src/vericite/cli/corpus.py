@@ -158,9 +158,9 @@ def build(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="Files and folders: PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS articles, Markdown, "
-            "text; .gz or not. pubmed:QUERY adds what PubMed finds, pmids:FILE and pmids:1,2,3 these articles; both "
-            "connect to NCBI.",
+            help="Files and folders: PDF, Word, PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS "
+            "articles, Markdown, text; .gz or not. pubmed:QUERY adds what PubMed finds, pmids:FILE and pmids:1,2,3 "
+            "these articles; both connect to NCBI.",
             metavar="SOURCE",
         ),
     ],

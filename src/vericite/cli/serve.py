@@ -22,7 +22,9 @@ def serve(
     plan: Plan,
     corpus: Annotated[
         list[str] | None,
-        typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+        typer.Option(
+            help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store, a file or a folder.", metavar="NAME"
+        ),
     ] = None,
     llm: Annotated[
         list[str] | None,
@@ -54,7 +56,9 @@ def mcp(
     plan: Plan,
     corpus: Annotated[
         list[str] | None,
-        typer.Option(help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+        typer.Option(
+            help="Corpus to offer: demo, pubmed, or NAME=PLACE with a store, a file or a folder.", metavar="NAME"
+        ),
     ] = None,
 ) -> None:
     """Offer the tools of the service to an assistant, over standard streams (docs/service.md)."""
@@ -115,7 +119,9 @@ def _named_places(given: Sequence[str], known: Sequence[str], where: str) -> dic
         name, place = (name, place) if sign else (Path(text).stem or text, text)
         if place not in known and not place.startswith("s3://") and not (place and Path(place).exists()):
             names = ", ".join(known)
-            raise InputError(f"expected {where} to be {names}, a store or a file of documents; found no {place!r}")
+            raise InputError(
+                f"expected {where} to be {names}, a store, a file or a folder of documents; found no {place!r}"
+            )
         if name in named:
             raise InputError(
                 f"expected a different name for each {where}; found {name!r} twice. Name one: NAME={place}"

@@ -1,4 +1,4 @@
-"""The demonstration corpus, and documents read from a file."""
+"""The demonstration corpus, and documents read from a file or folder."""
 
 from __future__ import annotations
 
@@ -32,24 +32,32 @@ def demo_vectors() -> NDArray[np.float32]:
 
 
 def load_documents(path: Path, problems: Problems, abstracts: bool = False) -> tuple[Document, ...]:
-    """Read the documents of a file in any known format; records that are not documents are added to ``problems``.
+    """Read the documents of a file or folder in any known format; unusable records are added to ``problems``.
 
     A line of JSON Lines is a ``Document`` or has the fields id, text and optionally title. A repeated id is an error,
-    because a citation of it would be ambiguous. A record with only a DOI is merged into the record that has the same
-    DOI and a PMID. With ``abstracts``, full-text articles are read without their bodies.
+    because a citation of it would be ambiguous; in another file of the folder it is a new version. A record with only
+    a DOI is merged into the record that has the same DOI and a PMID. With ``abstracts``, full-text articles are read
+    without their bodies.
 
     Raises:
-        InputError: The file cannot be read or holds no documents, or ``abstracts`` is set and it has no full texts.
+        InputError: The file cannot be read or holds no documents, the folder is too large to be read into memory, or
+            ``abstracts`` is set and a file has no full texts.
     """
     # Imported here so that a first question to the demonstration corpus does not wait for these readers.
     from vericite.corpus.same_article import each_article_once
+    from vericite.corpus.sources.folder import read_files, refuse_large
     from vericite.corpus.sources.registry import documents_in
 
-    read = problems.kept(documents_in(path, abstracts=abstracts))
-    documents = [item for item in read if isinstance(item, Document)]
+    if path.is_dir():
+        refuse_large(path)
+        files = read_files(path, problems, abstracts=abstracts)
+        documents = list({document.id: document for file in files for document in file.documents}.values())
+        expected = f"expected documents in the folder {path}, such as PDF, Word or JSON Lines; found none."
+    else:
+        read = problems.kept(documents_in(path, abstracts=abstracts))
+        documents = [item for item in read if isinstance(item, Document)]
+        expected = f'expected documents in {path}, one per line: {{"id": ..., "text": ..., "title": ...}}; found none.'
     if not documents:
-        raise InputError(
-            f'expected documents in {path}, one per line: {{"id": ..., "text": ..., "title": ...}}; found none.'
-            + problems.first_of(path)
-        )
+        first = f" The first problem: {problems[0]}" if path.is_dir() and problems else problems.first_of(path)
+        raise InputError(expected + first)
     return each_article_once(documents)

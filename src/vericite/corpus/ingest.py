@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vericite.corpus.sources.files import name_of, opened, written
+from vericite.corpus.sources.folder import as_problem
 from vericite.corpus.sources.registry import (
     AUTO,
     PMIDS,
@@ -161,7 +162,7 @@ class _Collector:
                     f"expected a list of PMIDs; found a different kind of file: {path}. Name it without {LIST}"
                 )
         except InputError as error:
-            problem = _as_problem(path, error)
+            problem = as_problem(path, error)
             self._sources.setdefault(name, Source(name, _fingerprint(path), lambda: iter([problem])))
         else:
             self.take_pmids(name, pmids, str(path))
@@ -226,7 +227,7 @@ def _of_file(name: str, file: DocumentFile) -> Source:
         try:
             yield from documents_in(file.path, file.format, name=file.name)
         except InputError as error:
-            yield _as_problem(file.path, error)
+            yield as_problem(file.path, error)
 
     known = None if file.path == STDIN else StoreSourceFile(file.path, file.format, file.name)
     # The same bytes give other documents when they are read as another format, or by a newer version of the readers.
@@ -250,10 +251,6 @@ def _records_in(file: DocumentFile) -> int | None:
     except (InputError, OSError):
         return None
     return max(1, count)
-
-
-def _as_problem(path: Path, error: InputError) -> RecordError:
-    return error if isinstance(error, RecordError) else RecordError(path, 0, None, str(error))
 
 
 def _named(pmids: Sequence[str]) -> str:

@@ -478,7 +478,7 @@ def open_oracle(source: str, problems: Problems) -> Oracle:
     if source == "demo":
         return Oracle(documents=demo_documents())
     if not _is_store(source):
-        return Oracle(documents=_read_file(source, problems))
+        return Oracle(documents=_read_files(source, problems))
     from vericite.corpus.store import open_store
 
     store = open_store(source)
@@ -491,7 +491,9 @@ def open_oracle(source: str, problems: Problems) -> Oracle:
 
 
 def _is_store(corpus: str) -> bool:
-    return corpus not in ("demo", "pubmed", NOTHING) and (corpus.startswith("s3://") or Path(corpus).is_dir())
+    from vericite.corpus.store.place import is_store
+
+    return corpus not in ("demo", "pubmed", NOTHING) and is_store(corpus)
 
 
 def _warn_same_name(corpus: str) -> None:
@@ -575,12 +577,12 @@ def _retriever(
 
 
 def _read(plan: SearchPlan, on_embedding: OnEmbedding | None, problems: Problems) -> Retriever:
-    """Return a retriever over the documents of a file, or of the demonstration, that pass the plan's filters."""
+    """Return a retriever over the documents of a file, a folder or the demonstration that pass the plan's filters."""
     from vericite.corpus import demo_documents, demo_vectors
 
     if plan.corpus == "demo":
         return _in_memory_search(demo_documents(), plan, demo_vectors())
-    documents = [document for document in _read_file(plan.corpus, problems) if plan.filters.passes(document)]
+    documents = [document for document in _read_files(plan.corpus, problems) if plan.filters.passes(document)]
     if plan.by in _MEDRAG or plan.by == "bm25":
         return _in_memory(documents, plan.by)
     vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
@@ -594,8 +596,8 @@ def _with_names(retriever: Retriever, plan: SearchPlan) -> Retriever:
     return OtherNames(retriever) if plan.by is None else retriever
 
 
-def _read_file(corpus: str, problems: Problems) -> Sequence[Document]:
-    """Read the documents of a file. With the prefix ``abstracts:``, only the abstracts of full-text articles."""
+def _read_files(corpus: str, problems: Problems) -> Sequence[Document]:
+    """Read the documents of a file or folder; with the prefix ``abstracts:``, only abstracts of full-text articles."""
     from vericite.corpus import load_documents
 
     return load_documents(Path(corpus.removeprefix(ABSTRACTS)), problems, abstracts=corpus.startswith(ABSTRACTS))

@@ -61,9 +61,10 @@ class SearchPlan(Record):
 
     corpus: Annotated[str, Setting("--corpus", (*_FIND, "evidence"), metavar="CORPUS")] = Field(
         default="demo",
-        description='"demo", "pubmed" (asks NCBI), a store made by `corpus build` (a folder or s3://...), or a file of '
-        'documents: JSONL {"id", "title"?, "text"}. "oracle:CORPUS" gives each question its gold documents from there; '
-        '"abstracts:FILE" takes only the abstracts of full-text articles; "none" gives no documents.',
+        description='"demo", "pubmed" (asks NCBI), a folder of documents (PDF, Word, text, JSONL ...), a file, such as '
+        'JSONL {"id", "title"?, "text"}, or a store made by `corpus build` (a folder or s3://...). "oracle:CORPUS" '
+        'gives each question its gold documents from there; "abstracts:FILE" takes only the abstracts of full-text '
+        'articles; "none" gives no documents.',
     )
     k: Annotated[int | None, Setting("--k", _FIND, by_request=True, request_most=50)] = Field(
         default=None,
@@ -395,7 +396,7 @@ class CheckPlan(Record):
     corpus: Annotated[str | None, Setting(metavar="CORPUS")] = Field(
         default=None,
         description="With explain: where else to look for a document that supports such a sentence: demo, pubmed, a "
-        "store or a file.",
+        "store, a file or a folder.",
     )
     bibliography: tuple[str, ...] = Field(
         default=(),
@@ -433,7 +434,7 @@ class RepairPlan(Record):
     corpus: Annotated[str | None, Setting("--corpus", ("repair",), metavar="CORPUS")] = Field(
         default=None,
         description="Where to look for documents that support a sentence when its own sources do not: demo, pubmed, a "
-        "store or a file. ask uses its own corpus.",
+        "store, a file or a folder. ask uses its own corpus.",
     )
     rounds: Annotated[int, Setting(by_request=True, request_most=10)] = Field(
         default=2, ge=1, description="Maximum rounds of repairing and checking again."

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from vericite.corpus import demo_documents, load_documents
+from vericite.corpus.store.place import is_store
 from vericite.errors import InputError, Problems
 from vericite.serve.offer import Offer
 from vericite.serve.shelves import DocumentShelf, Shelves, facts_of
@@ -52,14 +53,15 @@ class CorpusLibrary:
 def _kind(place: str) -> str:
     if place in ("demo", "pubmed"):
         return place
-    return "file" if Path(place).is_file() else "store"
+    return "store" if is_store(place) else "file"
 
 
 def _facts(place: str) -> dict[str, Any]:
     kind = _kind(place)
     if kind == "store":
         return facts_of(place)
-    if kind == "pubmed" or (kind == "file" and Path(place).stat().st_size > _COUNTED_BYTES):
+    # Reading a folder of PDFs takes minutes.
+    if kind == "pubmed" or (kind == "file" and (Path(place).is_dir() or Path(place).stat().st_size > _COUNTED_BYTES)):
         return {}
     try:
         documents = demo_documents() if kind == "demo" else load_documents(Path(place), Problems())

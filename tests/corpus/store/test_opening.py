@@ -13,12 +13,14 @@ from made_documents import WordEmbedder, document, source
 
 from vericite.corpus.store import build_store, open_store
 from vericite.corpus.store.columns import VERSION_KEY
+from vericite.corpus.store.place import is_store
 from vericite.errors import InputError
 from vericite.records import Document
 
 
 def test_a_place_without_a_store_is_an_error_with_the_command_that_builds_one(tmp_path: Path):
     for place in (tmp_path / "none", tmp_path):
+        assert not is_store(str(place))
         with pytest.raises(InputError, match=f"vericite corpus build FILES --to {place}"):
             open_store(place)
     assert list(tmp_path.iterdir()) == []
@@ -29,6 +31,8 @@ def test_a_folder_with_other_files_is_neither_opened_nor_written_to(tmp_path: Pa
     for use in (lambda: open_store(tmp_path), lambda: build_store(tmp_path, [])):
         with pytest.raises(InputError, match=r"a folder with other files \(photos.zip\)"):
             use()
+    with pytest.raises(InputError, match=f"vericite corpus build {tmp_path} --to STORE"):
+        open_store(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["photos.zip"]
 
 

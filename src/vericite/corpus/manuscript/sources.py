@@ -17,8 +17,9 @@ from vericite.corpus.manuscript.matching import family_name, page_range, title_w
 from vericite.corpus.manuscript.works import PublishedWork
 from vericite.corpus.pubmed.text import UndefinedEntityError
 from vericite.corpus.sources.entry import doi_of, pmcid_of, pmid_of
-from vericite.corpus.sources.registry import DocumentFile, SkippedFile, documents_in, sources_in
-from vericite.errors import CatalogueError, EntrezError, InputError, OfflineError, RecordError, VeriCiteError
+from vericite.corpus.sources.folder import OnRead, read_files
+from vericite.corpus.store.place import is_store
+from vericite.errors import CatalogueError, EntrezError, InputError, OfflineError, Problems, VeriCiteError
 from vericite.formats.form import dict_of, items_in
 from vericite.records import Document
 from vericite.records.manuscripts import Reference
@@ -89,7 +90,7 @@ class WorkSource(Protocol):
         ...
 
 
-def open_source(name: str, on_read: Callable[[int, int], None] | None = None) -> WorkSource:
+def open_source(name: str, on_read: OnRead | None = None) -> WorkSource:
     """Open a source by its name: ``pubmed``, ``crossref``, ``pmc``, a store, a file or folder of documents.
 
     Args:
@@ -112,7 +113,7 @@ def open_source(name: str, on_read: Callable[[int, int], None] | None = None) ->
 
         return EuropePmcWorks(CatalogueClient(CatalogueSettings(EUROPE_PMC)))
     path = Path(name)
-    if name.startswith("s3:/") or (path.is_dir() and any(path.glob("*.lance"))):
+    if is_store(name):
         from vericite.corpus.store import open_store
 
         return StoreWorks(name, open_store(name))
@@ -124,42 +125,22 @@ def open_source(name: str, on_read: Callable[[int, int], None] | None = None) ->
     return FileWorks(name, *_read(path, on_read))
 
 
-def _read(path: Path, on_read: Callable[[int, int], None] | None) -> tuple[list[Document], dict[str, Path]]:
+def _read(path: Path, on_read: OnRead | None) -> tuple[list[Document], dict[str, Path]]:
     """Return the documents of a file or folder, and the file of each document that is a whole file."""
     documents: dict[str, Document] = {}
     files: dict[str, Path] = {}
-    problems: list[str] = []
-    given = list(sources_in(path))
-    for number, file in enumerate(given):
-        if on_read is not None:
-            on_read(number, len(given))
-        try:
-            found = list(_documents_of(file, problems.append))
-        except InputError as error:
-            if path.is_file():
-                raise
-            problems.append(str(error))
-            continue
-        documents.update((document.id, document) for document in found)
-        if len(found) == 1:
-            files[found[0].id] = file.path
+    problems = Problems()
+    for file in read_files(path, problems, on_read):
+        documents.update((document.id, document) for document in file.documents)
+        if len(file.documents) == 1:
+            files[file.documents[0].id] = file.path
     for problem in problems:
         _LOG.warning("%s", problem)
     if not documents:
-        raise InputError(f"expected documents that can be read; found none in {': '.join([str(path), *problems[:1]])}")
+        raise InputError(
+            f"expected documents that can be read; found none in {': '.join([str(path), *map(str, problems[:1])])}"
+        )
     return list(documents.values()), files
-
-
-def _documents_of(file: DocumentFile | SkippedFile, note: Callable[[str], None]) -> Iterator[Document]:
-    """Yield the documents of a file; ``note`` gets what cannot be used."""
-    if isinstance(file, SkippedFile):
-        note(str(file))
-        return
-    for item in documents_in(file.path, file.format, name=file.name):
-        if isinstance(item, Document):
-            yield item
-        elif isinstance(item, RecordError):
-            note(str(item))
 
 
 class WorkIndex:

@@ -228,6 +228,11 @@ def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
     """
     require_extra()
     where = place_of(place)
+    if where.folder is not None and (others := foreign_entries(where.folder)):
+        raise InputError(
+            f"expected a store; found {where.name}, a folder with other files ({', '.join(others[:3])}). Build a store "
+            f"from them: vericite corpus build {where.name} --to STORE"
+        )
     found = existing_store(where, embedder, copied=True)
     if found is None:
         raise InputError(

@@ -61,6 +61,14 @@ def place_of(place: str | Path) -> Place:
     return Place(str(folder), folder)
 
 
+def is_store(place: str) -> bool:
+    """Whether a name means a store: a bucket, or a folder in which a store was built."""
+    if place.lower().startswith("s3:/"):
+        return True
+    folder = expanded(place) if place and "\0" not in place else None
+    return folder is not None and any((folder / name).is_dir() for name in (_DOCUMENTS, _JOURNAL))
+
+
 def foreign_entries(folder: Path) -> list[str]:
     """Return entries of a folder that do not belong to a store; empty for a store or a folder that can become one.
 
