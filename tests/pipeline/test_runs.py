@@ -251,7 +251,7 @@ def test_what_failed_answers_took_is_not_lost_when_they_are_asked_again(tmp_path
 def test_what_all_language_models_were_asked_adds_up_over_processes(tmp_path: Path):
     for calls in (3, 4):
         with RunFolder(
-            tmp_path, SETTINGS, lambda calls=calls: Ledger(calls, cost=0.5, answered_as=("b", f"m{calls}"))
+            tmp_path, SETTINGS, lambda calls=calls: Ledger(calls=calls, cost=0.5, answered_as=("b", f"m{calls}"))
         ).open(QUESTIONS):
             pass
     manifest = json.loads((tmp_path / MANIFEST).read_text())

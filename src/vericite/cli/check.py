@@ -285,7 +285,7 @@ class _Table:
 
         self._unread.update(marker[:40] for marker in checked.unread)
         self._assumed.extend(checked.assumed)
-        self._unsure += sum(verdict.abstained and verdict.label == "supported" for verdict in checked.verdicts)
+        self._unsure += checked.unsure
         if self._is_shown or not self._limit:
             return
         self._rows += islice(map(_with_claim, verdict_rows(checked)), self._limit - len(self._rows))

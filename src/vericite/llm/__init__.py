@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Price, Reply, Settings, Usage
 from vericite.llm.spec import ModelSpec
 from vericite.network.access import offline_by_environment
+from vericite.records import Ledger
 
 if TYPE_CHECKING:
-    from vericite.llm.calls import Ledger
     from vericite.llm.client import LLM
     from vericite.llm.replies import Parsed
     from vericite.llm.retry import Backend, BackendError, RawReply
@@ -46,7 +46,6 @@ _HOMES = {
     "LLM": "vericite.llm.client",
     "Backend": "vericite.llm.retry",
     "BackendError": "vericite.llm.retry",
-    "Ledger": "vericite.llm.calls",
     "Parsed": "vericite.llm.replies",
     "RawReply": "vericite.llm.retry",
 }

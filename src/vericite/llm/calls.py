@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from threading import Lock
 
 from vericite.errors import LLMAccessError, LLMStreamError
@@ -23,62 +23,10 @@ from vericite.llm.chat import (
 )
 from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, left_out
 from vericite.network.pacing import Limiter, Pace, PacedTurn
-from vericite.text.counted import counted
+from vericite.records import Ledger
 
 _OTHERS = 20
 """Maximum number of other models' names to keep: a service may send a new one each time."""
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """Calls made so far and their cost. ``str`` gives one line.
-
-    Attributes:
-        calls: Requests that were answered or given up, including cached ones.
-        cached: Requests answered without a call.
-        failures: Requests without a usable reply.
-        attempts: Number of times the service was asked.
-        prompt_tokens: Tokens read by the model.
-        completion_tokens: Tokens written by it.
-        estimated: Calls whose tokens the service did not count, so that we estimated them.
-        cost: Dollars; None if neither the service nor a price is known.
-        answered_as: Names of the models that services answered with, if they differ from the requested ones.
-    """
-
-    calls: int = 0
-    cached: int = 0
-    failures: int = 0
-    attempts: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: int = 0
-    cost: float | None = 0.0
-    answered_as: tuple[str, ...] = ()
-
-    def since(self, earlier: Ledger) -> Ledger:
-        """Return the difference to an earlier state of the same ledger: the part of one run."""
-        attempts = self.attempts - earlier.attempts
-        known = self.cost is not None and earlier.cost is not None
-        return Ledger(
-            self.calls - earlier.calls,
-            self.cached - earlier.cached,
-            self.failures - earlier.failures,
-            attempts,
-            self.prompt_tokens - earlier.prompt_tokens,
-            self.completion_tokens - earlier.completion_tokens,
-            self.estimated - earlier.estimated,
-            (self.cost or 0.0) - (earlier.cost or 0.0) if known or not attempts else None,
-            self.answered_as if attempts else (),
-        )
-
-    def __str__(self) -> str:
-        about = "about " if self.estimated else ""
-        cost = "cost not known" if self.cost is None else f"${self.cost:,.4f}"
-        return (
-            f"{counted(self.calls, 'call')} ({self.cached:,} cached, {self.failures:,} failed), "
-            f"{counted(self.attempts, 'attempt')}, "
-            f"{about}{self.prompt_tokens:,} tokens read and {self.completion_tokens:,} written, {cost}"
-        )
 
 
 class Tally:
@@ -96,27 +44,31 @@ class Tally:
 
     def attempt(self) -> None:
         """Count an attempt."""
-        self._add(attempts=1)
+        self._add(Ledger(attempts=1))
 
     def used(self, usage: Usage, estimated: bool) -> None:
         """Add the usage of an attempt, even if its reply could not be used."""
         self._add(
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            estimated=int(estimated),
-            cost=self._cost(usage),
+            Ledger(
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                estimated=int(estimated),
+                cost=self._cost(usage),
+            )
         )
 
     def answered_as(self, model: str) -> None:
         """Record that the service answered with another model than requested."""
         with self._lock:
             named = dict.fromkeys((*self._ledger.answered_as, model))
-            self._ledger = replace(self._ledger, answered_as=tuple(named)[:_OTHERS])
+            self._ledger = self._ledger.model_copy(update={"answered_as": tuple(named)[:_OTHERS]})
+        if (counter := _counting.get()) is not None and counter is not self:
+            counter.answered_as(model)
 
     def reply(self, reply: Reply) -> None:
         """Count a call that has ended."""
         failed = isinstance(reply, CallFailure)
-        self._add(calls=1, failures=int(failed), cached=int(not failed and reply.cached))
+        self._add(Ledger(calls=1, failures=int(failed), cached=int(not failed and reply.cached)))
 
     def _cost(self, usage: Usage) -> float | None:
         if usage.cost is not None:
@@ -125,30 +77,36 @@ class Tally:
             return None
         return self._price.of(usage)
 
-    def _add(
-        self,
-        calls: int = 0,
-        cached: int = 0,
-        failures: int = 0,
-        attempts: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        estimated: int = 0,
-        cost: float | None = 0.0,
-    ) -> None:
+    def _add(self, added: Ledger) -> None:
         with self._lock:
             then = self._ledger
             self._ledger = Ledger(
-                then.calls + calls,
-                then.cached + cached,
-                then.failures + failures,
-                then.attempts + attempts,
-                then.prompt_tokens + prompt_tokens,
-                then.completion_tokens + completion_tokens,
-                then.estimated + estimated,
-                None if then.cost is None or cost is None else then.cost + cost,
-                then.answered_as,
+                calls=then.calls + added.calls,
+                cached=then.cached + added.cached,
+                failures=then.failures + added.failures,
+                attempts=then.attempts + added.attempts,
+                prompt_tokens=then.prompt_tokens + added.prompt_tokens,
+                completion_tokens=then.completion_tokens + added.completion_tokens,
+                estimated=then.estimated + added.estimated,
+                cost=None if then.cost is None or added.cost is None else then.cost + added.cost,
+                answered_as=then.answered_as,
             )
+        if (counter := _counting.get()) is not None and counter is not self:
+            counter._add(added)
+
+
+_counting: ContextVar[Tally | None] = ContextVar("counting", default=None)
+
+
+@contextmanager
+def calls_counted() -> Generator[Tally]:
+    """Count the calls that this block makes to any model. Other threads may ask the same models meanwhile."""
+    tally = Tally(None)
+    token = _counting.set(tally)
+    try:
+        yield tally
+    finally:
+        _counting.reset(token)
 
 
 Keep = Callable[[Completion], Awaitable[None]]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typing
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Generator as Generating
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from vericite.corpus import demo_documents, demo_vectors
@@ -22,6 +23,7 @@ from vericite.records import (
     Change,
     Document,
     Evidence,
+    Ledger,
     Provenance,
     Question,
     Run,
@@ -34,7 +36,6 @@ from vericite.verify.protocol import DEFAULT, Protocol
 from vericite.version import __version__
 
 if TYPE_CHECKING:
-    from vericite.llm import Ledger
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.pipeline.repair.repairer import Repairer
     from vericite.records import CheckedRationale
@@ -49,17 +50,28 @@ def joint_ledger(parts: Iterable[object]) -> Ledger | None:
 
 
 def _together(ledgers: Sequence[Ledger]) -> Ledger:
-    from dataclasses import asdict
-
-    from vericite.llm import Ledger
-
     costs = [ledger.cost for ledger in ledgers]
     known = [cost for cost in costs if cost is not None]
     counts, others = Counter[str](), dict[str, None]()
     for ledger in ledgers:
-        counts.update({name: count for name, count in asdict(ledger).items() if name not in ("cost", "answered_as")})
+        counts.update(ledger.model_dump(exclude={"cost", "answered_as"}))
         others |= dict.fromkeys(ledger.answered_as)
     return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None, answered_as=tuple(others))
+
+
+@contextmanager
+def calls_of(*parts: object) -> Generating[Callable[[], Ledger | None]]:
+    """Count the calls to language models of this block, and yield a function that returns them.
+
+    It returns None if no part asks a language model.
+    """
+    if all(ledger_of(part) is None for part in parts):
+        yield lambda: None
+        return
+    from vericite.llm.calls import calls_counted
+
+    with calls_counted() as tally:
+        yield lambda: tally.ledger
 
 
 DEFAULT_K = 5
@@ -159,10 +171,12 @@ class Pipeline:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
         """
         _expect_question(question)
-        found = self.search.find(question, k, on_stage)
-        if watch is not None:
-            watch.evidence(found)
-        return self._answered(question, found, on_stage, watch)
+        with calls_of(self) as calls:
+            found = self.search.find(question, k, on_stage)
+            if watch is not None:
+                watch.evidence(found)
+            run = self._answered(question, found, on_stage, watch)
+        return run.model_copy(update={"calls": calls()})
 
     def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
         """Answer questions in a stream, in order. A language model gets several questions at a time.

@@ -235,8 +235,8 @@ class Totals:
 def _sum(before: dict[str, Any] | None, now: Ledger | None) -> dict[str, Any] | None:
     """Add the calls of earlier processes and of this one."""
     if before is None or now is None:
-        return before if now is None else asdict(now)
-    counts = {name: value for name, value in asdict(now).items() if name not in ("cost", "answered_as")}
+        return before if now is None else now.model_dump(mode="json")
+    counts = now.model_dump(exclude={"cost", "answered_as"})
     costs = (before.get("cost"), now.cost)
     return {
         **{name: before.get(name, 0) + value for name, value in counts.items()},

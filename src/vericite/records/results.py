@@ -11,7 +11,7 @@ from vericite.errors import VeriCiteError
 from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record, renamed
 from vericite.records.notebook import as_html
 from vericite.records.rates import Rate, clustered_wilson
-from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
+from vericite.records.values import Answer, Evidence, EvidenceSpan, Ledger, Question, Rewriting
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 """Common labels of all protocols. ``dangling``: the cited source does not exist."""
@@ -335,6 +335,11 @@ class CheckedAnswer(Record):
         return "quoted" if is_quoted else verdict.kind_in(None)
 
     @property
+    def unsure(self) -> int:
+        """Number of verdicts that would support if their probability were high enough."""
+        return sum(verdict.abstained and verdict.label == "supported" for verdict in self.verdicts)
+
+    @property
     def supported(self) -> bool:
         """Whether every sentence cites something and every citation is supported or quotes its source."""
         count, of = support(self.summary)
@@ -445,7 +450,8 @@ class Run(Record):
 
     ``changes`` are repairs of the answer; ``seconds`` has the time of each stage; ``cell`` is set if the evidence is
     made of gold documents. If a rationale was judged against several numbers of documents, ``contexts`` has the result
-    for each, and ``rationale`` is the last.
+    for each, and ``rationale`` is the last. ``calls`` are those of all language models for this question; None if none
+    was asked, or if several questions were answered at a time.
     """
 
     question: Question
@@ -459,6 +465,7 @@ class Run(Record):
     changes: tuple[Change, ...] = ()
     seconds: FloatMap = FrozenDict()
     cell: OracleCell | None = None
+    calls: Ledger | None = Field(default=None, exclude_if=is_unset)
 
     _repr_html_ = as_html
 

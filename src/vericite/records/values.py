@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -211,6 +212,8 @@ class Evidence(Record):
 
     ``scores`` has the score of every stage that saw it (``bm25``, ``dense`` ...); ``score`` is the one it was ranked
     by, and ``retriever`` what ranked it.
+
+    PubMed is searched in stages, each wider than the previous one: ``stage`` is ``tiab``, ``atm`` or ``raw``.
     """
 
     document: Document
@@ -218,6 +221,15 @@ class Evidence(Record):
     score: float
     retriever: str
     scores: FloatMap = FrozenDict()
+
+    @property
+    def stage(self) -> str | None:
+        """The stage of a search of PubMed that found it; None if it was found elsewhere."""
+        named = _STAGE.match(self.retriever)
+        return named and named[1]
+
+
+_STAGE = re.compile(r"pubmed\((\w+)\)")
 
 
 class Citation(Record):
@@ -288,6 +300,52 @@ class Spent(Record):
     completion_tokens: int = Field(default=0, ge=0)
     seconds: float = Field(default=0.0, ge=0)
     cost: float | None = Field(default=None, ge=0)
+
+
+class Ledger(Record):
+    """Calls of language models and their cost, so far or for one run. ``str`` gives one line.
+
+    ``calls`` are requests that were answered or given up; ``cached`` of them were answered without asking, and
+    ``failures`` have no usable reply. ``attempts`` counts how often a service was asked. The tokens of ``estimated``
+    calls were not counted by the service, so that we estimated them. ``cost`` is in dollars; None if neither the
+    service nor a price is known. ``answered_as`` are names of the models that services answered with, if they differ
+    from the requested ones.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    failures: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: int = 0
+    cost: float | None = 0.0
+    answered_as: tuple[str, ...] = ()
+
+    def since(self, earlier: Ledger) -> Ledger:
+        """Return the difference to an earlier state of the same ledger: the part of one run."""
+        attempts = self.attempts - earlier.attempts
+        known = self.cost is not None and earlier.cost is not None
+        return Ledger(
+            calls=self.calls - earlier.calls,
+            cached=self.cached - earlier.cached,
+            failures=self.failures - earlier.failures,
+            attempts=attempts,
+            prompt_tokens=self.prompt_tokens - earlier.prompt_tokens,
+            completion_tokens=self.completion_tokens - earlier.completion_tokens,
+            estimated=self.estimated - earlier.estimated,
+            cost=(self.cost or 0.0) - (earlier.cost or 0.0) if known or not attempts else None,
+            answered_as=self.answered_as if attempts else (),
+        )
+
+    def __str__(self) -> str:
+        about = "about " if self.estimated else ""
+        cost = "cost not known" if self.cost is None else f"${self.cost:,.4f}"
+        return (
+            f"{self.calls:,} call{'' if self.calls == 1 else 's'} ({self.cached:,} cached, {self.failures:,} failed), "
+            f"{self.attempts:,} attempt{'' if self.attempts == 1 else 's'}, "
+            f"{about}{self.prompt_tokens:,} tokens read and {self.completion_tokens:,} written, {cost}"
+        )
 
 
 class Selected(Record):

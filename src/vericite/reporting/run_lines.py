@@ -133,8 +133,7 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
             words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
             words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
             words.append((f"  {document.id}", "dim"))
-        # PubMed is searched in stages, each wider than the previous one; the name says which.
-        if hit is not None and hit.retriever.startswith("pubmed("):
+        if hit is not None and hit.stage is not None:
             words.append((f"  {hit.retriever}", "dim"))
         if strength.retraction:
             words.append((f"  {strength.retraction.upper()}", "bold red"))

@@ -14,7 +14,20 @@ from vericite.errors import InputError
 from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.pipeline.plan import Plan
 from vericite.pipeline.setting import SettingField, request_fields
-from vericite.records import Answer, Change, CheckedAnswer, Document, Evidence, Record, Run, first_problem
+from vericite.records import (
+    Answer,
+    Change,
+    CheckedAnswer,
+    Document,
+    Evidence,
+    FloatMap,
+    Ledger,
+    Record,
+    Rewriting,
+    Run,
+    first_problem,
+)
+from vericite.records.base import FrozenDict
 from vericite.reporting.manuscript import ManuscriptFindings
 from vericite.serve.events import FoundDocument
 from vericite.serve.facets import Facets
@@ -236,13 +249,14 @@ class CheckedManuscript(Record):
     """A manuscript with its verdicts, and the id of the stored run.
 
     ``findings`` say what was found in words, ``check`` has everything. ``copy_suffix`` is that of the copy with
-    comments (``/v1/runs/ID/copy``); None if there is none.
+    comments (``/v1/runs/ID/copy``); None if there is none. ``calls`` are those of a judge that asks a language model.
     """
 
     run: str
     findings: ManuscriptFindings
     check: ManuscriptCheck
     copy_suffix: str | None = None
+    calls: Ledger | None = None
 
     @property
     def answer(self) -> Answer:
@@ -282,11 +296,12 @@ class _AnyJob(BaseModel):
 
 
 class Checked(Record):
-    """An answer with its verdicts, and the id of the stored run."""
+    """An answer with its verdicts, the calls of a judge that asks a language model, and the id of the stored run."""
 
     run: str
     answer: Answer
     checked: CheckedAnswer
+    calls: Ledger | None = None
 
 
 class PastedSource(Record):
@@ -315,14 +330,23 @@ class RepairedBody(Record):
     original: Answer
     before: CheckedAnswer
     changes: tuple[Change, ...]
+    calls: Ledger | None = None
 
 
 class SearchFound(Record):
-    """Documents found by a search: whole, and in short with the design that each states; and how many of each kind."""
+    """Documents found by a search: whole, and in short with the design that each states; and how many of each kind.
+
+    ``rewriting`` says whether the question was rewritten and searched for again, and ``remark`` the same in words.
+    ``seconds`` has the time of each stage, and ``calls`` are those of a language model that rewrites.
+    """
 
     evidence: tuple[Evidence, ...]
     documents: tuple[FoundDocument, ...]
     facets: Facets
+    rewriting: Rewriting | None = None
+    remark: str = ""
+    seconds: FloatMap = FrozenDict()
+    calls: Ledger | None = None
 
 
 class StreamStarted(Record):

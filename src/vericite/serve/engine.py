@@ -11,9 +11,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 from threading import Condition, Thread
+from typing import Any
 
 from vericite.errors import VeriCiteError
-from vericite.models.contracts import Judge, Judgement, Pair, traits_of
+from vericite.models.contracts import Judge, Judgement, Pair, ledger_of, traits_of
 from vericite.verify.judging import ask
 
 PAIRS_AT_ONCE = 64
@@ -121,7 +122,8 @@ class SharedJudge:
     """A judge that many threads can call.
 
     One thread judges. Each batch takes some pairs of every waiting request, so small requests do not wait for large
-    ones, and batches are full while there is work.
+    ones, and batches are full while there is work. A language model limits its calls itself, so requests ask it
+    directly; their calls are then counted by request.
     """
 
     def __init__(self, judge: Judge, pairs_at_once: int = PAIRS_AT_ONCE) -> None:
@@ -140,6 +142,11 @@ class SharedJudge:
         """Signature of the wrapped judge: batching does not change judgements."""
         return self._judge.signature
 
+    @property
+    def ledger(self) -> Any:
+        """The judge's ledger, if it asks a language model."""
+        return ledger_of(self._judge)
+
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Return one judgement per pair, in order.
 
@@ -149,12 +156,23 @@ class SharedJudge:
         request = _PendingRequest(list(pairs), _current.get())
         if not request.pairs:
             return iter(())
+        if self.ledger is not None:
+            return self._asked(request.pairs)
         with self._changed:
             if self._closed:
                 raise VeriCiteError("expected a running service; found one that is shutting down. Ask again later")
             self._waiting.append(request)
             self._changed.notify()
         return iter(self._result(request))
+
+    def _asked(self, pairs: Sequence[Pair]) -> Iterator[Judgement]:
+        """Ask a language model in the request's own thread."""
+        for judgement in self._judge.judge(pairs):
+            check_stopped()
+            yield judgement
+        with self._changed:
+            self.counts.pairs += len(pairs)
+            self.counts.batches += 1
 
     def _result(self, request: _PendingRequest) -> list[Judgement]:
         while True:

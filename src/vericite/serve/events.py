@@ -56,18 +56,25 @@ class BriefDocument(Record):
 
 
 class FoundDocument(BriefDocument):
-    """A document that was found for the question, with the design and number of participants that it states."""
+    """A document that was found for the question, with the design and number of participants that it states.
+
+    ``stage`` is the search of PubMed that found it: every word in title or abstract (``tiab``), PubMed's own mapping of
+    the words (``atm``), or the words as asked (``raw``); null if it was found elsewhere.
+    """
 
     design: str | None
     n: int | None
     depth: str | None
     rank: int
+    stage: str | None
 
     @classmethod
     def of(cls, hit: Evidence) -> Self:
         """Return what is shown of a hit."""
         strength = Strength.of(hit.document)
-        return cls.brief(hit.document, design=strength.design, n=strength.n, depth=strength.depth, rank=hit.rank)
+        return cls.brief(
+            hit.document, design=strength.design, n=strength.n, depth=strength.depth, rank=hit.rank, stage=hit.stage
+        )
 
 
 class EvidenceEvent(Record):

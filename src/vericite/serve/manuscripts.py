@@ -15,6 +15,7 @@ from vericite.disk.files import NotWritten, write_bytes
 from vericite.errors import InputError, MissingExtraError, UnknownNameError
 from vericite.formats.pasted import read_pasted
 from vericite.models.contracts import Judge
+from vericite.pipeline.ask import calls_of
 from vericite.pipeline.manuscript import ManuscriptCheck, check_against
 from vericite.records import Document, Manuscript, to_json
 from vericite.records.manuscripts import ResolvedReference
@@ -104,9 +105,11 @@ class ManuscriptChecks:
                 sources += opened
                 if not sources:
                     notes.append(f"No source was named, so no sentence could be judged. {_name_one(self._works())}")
-                check = check_against(manuscript, sources, plan, on_progress, self._judge)
+                with calls_of(self._judge) as calls:
+                    check = check_against(manuscript, sources, plan, on_progress, self._judge)
             suffix, copy = self._copy(folder, path, check, notes) if check.sentences else (None, None)
-        made = CheckedManuscript(run="", findings=findings_of(check, notes), check=check, copy_suffix=suffix)
+        findings = findings_of(check, notes)
+        made = CheckedManuscript(run="", findings=findings, check=check, copy_suffix=suffix, calls=calls())
         return made.model_copy(update={"run": self._runs.keep(made, copy)}) if keep else made
 
     def read_pasted(self, body: PastedBody) -> Pasted:

@@ -31,6 +31,7 @@ from vericite.serve.run_items import item_of, original_of
 from vericite.serve.run_store import RunEntry, StoredRun, title_of
 from vericite.serve.service import Service
 from vericite.text.counted import counted
+from vericite.verify.protocol import precision_in
 from vericite.version import __version__
 
 _DOCUMENTS: dict[str, Literal[".docx", ".md"]] = {"docx": ".docx", "md": ".md"}
@@ -135,9 +136,17 @@ def login_page(language: Language = "en", failed: bool = False) -> str:
 def view_of(run: StoredRun, language: Language = "en") -> dict[str, Any]:
     """Return a run in the form that the page's script shows; a repair also has its original answer."""
     views = [_view(item_of(run), _remark(run))]
+    for hit in run.evidence if isinstance(run, Run) else ():
+        if hit.stage is not None and (document := views[0]["documents"].get(hit.document.id)):
+            document["stage"] = hit.stage
     if isinstance(run, RepairedBody):
         views.append(_view(original_of(run), ""))
-    shown: dict[str, Any] = {"title": title_of(run), "views": views, "figures": _figures(run, Wording(language))}
+    shown: dict[str, Any] = {
+        "title": title_of(run),
+        "views": views,
+        "figures": _figures(run, Wording(language)),
+        "made": _made(run),
+    }
     if isinstance(run, CheckedManuscript):
         views[0]["answer"]["manuscript"]["notes"] = run.findings.notes
         shown["copy"] = run.copy_suffix
@@ -201,6 +210,18 @@ def _figures(run: StoredRun, t: Wording) -> list[dict[str, Any]]:
         for name in rates.names
         if (rate := rates[name]).value is not None and (rate.count != 0 or name == "supported")
     ]
+
+
+def _made(run: StoredRun) -> dict[str, Any]:
+    """Return how a run was made: the time of each stage, the calls of language models, and what precision cost."""
+    precision = precision_in(run.checked.provenance.protocol or "")
+    return {
+        "seconds": dict(run.seconds) if isinstance(run, Run) else {},
+        "calls": None if run.calls is None else run.calls.model_dump(),
+        "precision": precision,
+        "unsure": run.checked.unsure,
+        "of": run.checked.unsure + run.checked.summary.supported,
+    }
 
 
 def _remark(run: StoredRun) -> str:

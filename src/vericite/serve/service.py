@@ -22,7 +22,7 @@ from vericite.errors import InputError, LLMError, Problems, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.llm.chat import estimated_tokens
 from vericite.models.embedder import Embedder
-from vericite.pipeline.ask import Pipeline
+from vericite.pipeline.ask import Pipeline, calls_of
 from vericite.pipeline.build import (
     build,
     build_finder,
@@ -48,6 +48,7 @@ from vericite.records import (
     to_json,
 )
 from vericite.reporting.data import ShownAnswer
+from vericite.reporting.run_lines import rewriting_line
 from vericite.retrieve.local import MemoryRetriever
 from vericite.serve.bodies import (
     MAX_ID,
@@ -125,7 +126,7 @@ class Service:
         self.offer = offer
         self.state = state
         self.runs = RunStore(state / "runs")
-        self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
+        self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled", settings_of(offer.plan.llm)))
         self.readers = UploadReaders()
         self.library = CorpusLibrary(offer, state / "shelves")
         self.manuscripts = ManuscriptChecks(
@@ -144,9 +145,11 @@ class Service:
         self.readers.warm()
         self.pipeline(self.offer.plan)
         Embedder.shared().embed(["warm"])
+        # A language model costs money or sends data out, so it is not called before the first request.
+        if self.judge.ledger is not None:
+            return
         source = SourceBody(id="1", text="It works in adults.")
         self.check(AnswerBody(answer="It works [1].", documents=(source,)), keep=False)
-        # A language model costs money or sends data out, so it is not called before the first request.
         if self.offer.plan.answer.llm is None:
             self.ask(AskBody(question="Does it work?", documents=(source, SourceBody(id="2", text="It rains."))))
 
@@ -198,18 +201,19 @@ class Service:
         verifier = self.verifier(plan.check)
         answer = self._answer(body)
         self._check_size(answer, with_all=plan.check.explain, max_pairs=max_pairs)
-        if emit:
-            watch = _RunEvents(emit, view)
-            watch.answer(answer)
-            checked = verifier.verify_stepwise(answer, watch.verdict)
-        elif len(answer.claims) > _LONG:
-            # Claim by claim, so that a stopped request ends soon, even while nothing is judged.
-            checked = verifier.verify_stepwise(answer, lambda _: check_stopped())
-        else:
-            checked = next(iter(verifier.verify([answer])))
-        if plan.check.explain:
-            checked = next(explained(verifier, [(answer, checked)]))
-        made = Checked(run="", answer=answer, checked=checked)
+        with calls_of(self.judge) as calls:
+            if emit:
+                watch = _RunEvents(emit, view)
+                watch.answer(answer)
+                checked = verifier.verify_stepwise(answer, watch.verdict)
+            elif len(answer.claims) > _LONG:
+                # Claim by claim, so that a stopped request ends soon, even while nothing is judged.
+                checked = verifier.verify_stepwise(answer, lambda _: check_stopped())
+            else:
+                checked = next(iter(verifier.verify([answer])))
+            if plan.check.explain:
+                checked = next(explained(verifier, [(answer, checked)]))
+        made = Checked(run="", answer=answer, checked=checked, calls=calls())
         return made.model_copy(update={"run": self.runs.keep(made)}) if keep else made
 
     def attribute(self, body: AnswerBody) -> Attribution:
@@ -240,8 +244,9 @@ class Service:
         # Repair compares a rejected sentence with all sources.
         self._check_size(answer, with_all=True)
         repairer = self._repairer(to_json(plan))
-        before = next(iter(repairer.verifier.verify([answer])))
-        found = repairer.repair(answer, before)
+        with calls_of(repairer, self.judge) as calls:
+            before = next(iter(repairer.verifier.verify([answer])))
+            found = repairer.repair(answer, before)
         made = RepairedBody(
             run="",
             answer=found.answer,
@@ -249,6 +254,7 @@ class Service:
             original=answer,
             before=before,
             changes=tuple(found.changes),
+            calls=calls(),
         )
         return made.model_copy(update={"run": self.runs.keep(made)})
 
@@ -256,9 +262,18 @@ class Service:
         """Find documents."""
         question = Question(id="query", text=_text(body.query))
         search = self._search(body, self._plan(body))
-        evidence = search.find(question, body.k).usable_first
-        documents = tuple(FoundDocument.of(hit) for hit in evidence)
-        return SearchFound(evidence=evidence, documents=documents, facets=Facets.of(documents))
+        with calls_of(search.rewrite and search.rewrite.rewriter) as calls:
+            found = search.find(question, body.k)
+        documents = tuple(FoundDocument.of(hit) for hit in found.usable_first)
+        return SearchFound(
+            evidence=found.usable_first,
+            documents=documents,
+            facets=Facets.of(documents),
+            rewriting=found.rewriting,
+            remark="" if found.rewriting is None else rewriting_line(found.rewriting),
+            seconds=found.seconds,
+            calls=calls(),
+        )
 
     def evidence(self, body: EvidenceBody) -> AnswerEvidence:
         """Find the articles for and against each sentence of an answer."""

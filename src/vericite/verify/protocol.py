@@ -76,6 +76,12 @@ class Protocol:
         return "{}(claim={}, premise={}, judge={}, aggregate={}{})".format(self.name, *parts, more)
 
 
+def precision_in(signature: str) -> float | None:
+    """Return the precision of a protocol from its signature; None if it has none."""
+    named = re.search(r", precision=([0-9.e-]+)[,)]", signature)
+    return None if named is None else float(named[1])
+
+
 @dataclass(frozen=True)
 class Preset:
     """A named protocol: a one-sentence summary and the judges that its paper uses.

@@ -52,7 +52,7 @@ const sourceCard = (doc, number, passages, use, quotes) => {
     number ? el("span", { class: "number", "aria-hidden": "true" }, number) : null,
     el("div", {},
       el("p", { class: "title", dir: "auto" }, number ? el("span", { class: "heard" }, `${t("components.source", { number: String(number) })}: `) : null, doc.title || doc.id),
-      el("p", { class: "meta" }, [placeOf(doc), doc.pmid || doc.doi || (doc.title && doc.title !== doc.id) ? link : null, pages.length ? t("components.page", { pages: pages.join(", ") }) : null].filter(Boolean).flatMap((part, place) => [place ? " · " : null, part])),
+      el("p", { class: "meta" }, [placeOf(doc), doc.pmid || doc.doi || (doc.title && doc.title !== doc.id) ? link : null, pages.length ? t("components.page", { pages: pages.join(", ") }) : null, doc.stage ? t(`components.stage-${doc.stage}`) : null].filter(Boolean).flatMap((part, place) => [place ? " · " : null, part])),
       el("p", { class: "badges" }, badgesOf(doc)),
       use,
       quotes ? passages.slice(0, 3).map((passage) => passageWords(doc, passage)).filter(Boolean).map((words) => el("blockquote", { dir: "auto" }, el("mark", {}, words))) : null,

@@ -238,6 +238,7 @@
     say(!length ? t("library.none-found") : length < MOST ? t("library.found", { n: length }) : t("library.found-most", { n: length }));
     by("found").hidden = false;
     by("results").replaceChildren();
+    by("making").replaceChildren(howMade(found));
     facets(within);
     more();
   };

@@ -166,7 +166,7 @@
     if (before && open >= 0 && before.text === shown.answer.text && view.parts[open]) view.toggle(open);
   };
 
-  const finish = (id, { views: [last, earlier], copy, figures }) => {
+  const finish = (id, { views: [last, earlier], copy, figures, made }) => {
     run = id;
     view.earlier = earlier ? earlier.answer : null;
     show(last);
@@ -174,7 +174,7 @@
     by("before").hidden = !earlier;
     if (earlier) new AnswerView(by("earlier"), earlier.documents).show(earlier.answer);
     const counts = last.answer.counts, bad = ["contradicted", "irrelevant", "dangling", "uncited"].some((kind) => counts[kind]);
-    if (figures.length) by("below").append(figuresTable(figures));
+    by("below").append(figures.length ? figuresTable(figures) : "", howMade(made));
     by("acts").hidden = false;
     by("repair").hidden = !bad || Boolean(earlier) || Boolean(paper);
     by("copy-answer").hidden = !navigator.clipboard || Boolean(view.repair);
