@@ -34,6 +34,7 @@ from vericite.records import (
     Label,
     LabelledCitation,
     Labels,
+    Ledger,
     Manuscript,
     ManuscriptCitation,
     ManuscriptHeading,
@@ -220,6 +221,7 @@ STEP = RationaleStep(
     unfound=("It rose.",),
 )
 RATIONALE = Rationale(steps=(STEP,), provisional="yes", raw="1. Aspirin lowers it [1].")
+LEDGER = Ledger(calls=3, cached=1, attempts=2, prompt_tokens=900, completion_tokens=80, answered_as=("small",))
 SPENT = Spent(calls=2, remembered=1, prompt_tokens=900, completion_tokens=80, seconds=1.5, cost=0.001)
 TRIMMED = Trimmed(document="d1", shown=1, sentences=2)
 CLAIM = Claim(text="Stroke fell.", span=SPAN, citations=(CITATION,))
@@ -351,6 +353,7 @@ EXAMPLES: list[Record] = [
     REWRITING,
     CHECKED_RATIONALE,
     SPENT,
+    LEDGER,
     CITATION,
     CLAIM,
     ANSWER,
