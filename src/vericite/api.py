@@ -421,7 +421,8 @@ def report(
 
     Args:
         systems: Systems to show, as for ``score``.
-        out: File for the page. Default: the page is only returned.
+        out: File for the page, or for the same as a document if it ends in .docx or .md. Default: the page is only
+            returned.
         gold: A file of gold answers.
         title: The page's heading.
         language: Language of the words around answers and sources: en, de or es.
@@ -433,10 +434,13 @@ def report(
     """
     from vericite.reporting.data import make_report, with_verdicts
     from vericite.reporting.page import make_page, write_page
+    from vericite.reporting.written import write_systems
 
     checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
     page = make_page(make_report(checked), title, language=language)
-    if out is not None:
+    if out is not None and Path(out).suffix.lower() in (".docx", ".md"):
+        write_systems(checked, Path(out))
+    elif out is not None:
         write_page(page, Path(out))
     return page.html
 

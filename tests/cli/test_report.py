@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import zipfile
 from pathlib import Path
 
 import pytest
+
+import vericite
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -71,6 +74,31 @@ def test_a_table_has_a_row_a_citation_of_each_system(run_cli, tmp_path: Path):
     assert (folder / "index.html").is_file() and (folder / "data.js").is_file() and page.is_file()
 
 
+def test_checked_answers_are_written_for_a_colleague_in_word_and_markdown(run_cli, tmp_path: Path):
+    answers, judge = str(EXAMPLES / "answers.jsonl"), ("--set", "check.judge=lexical")
+    word, text = tmp_path / "for-anna.docx", tmp_path / "for-anna.md"
+    printed = run_cli("report", f"one={answers}", f"two={answers}", "--out", str(word), "--out", str(text), *judge)
+    assert printed.code == 0, printed.err
+    with zipfile.ZipFile(word) as parts:
+        body = parts.read("word/document.xml").decode()
+    written = text.read_text(encoding="utf-8")
+    for said in ("one", "two", "Do beta-blockers help in heart failure?", "Beta-blockers reduce mortality"):
+        assert said in body and said in written
+    assert "dangling" in written and "\n# one\n" in f"\n{written}"
+    vericite.report(answers, tmp_path / "python.md", judge="lexical")
+    assert "Beta-blockers reduce mortality" in (tmp_path / "python.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["report.xlsx", "report.pdf", "v1.2"])
+def test_a_name_whose_ending_says_nothing_is_no_folder(run_cli, tmp_path: Path, name: str):
+    command = ("report", str(EXAMPLES / "answers.jsonl"), "--set", "check.judge=lexical", "--out", str(tmp_path / name))
+    printed = run_cli(*command)
+    assert printed.code == 2 and "expected --out to end in .html" in printed.err
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / name).mkdir()
+    assert run_cli(*command).code == 0 and (tmp_path / name / "index.html").is_file()
+
+
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143)], ids=["Ctrl-C", "SIGTERM"])
 def test_a_report_that_is_stopped_says_that_nothing_was_written(run_cli, tmp_path: Path, monkeypatch, end):
     def stopped(*_: object) -> None:
@@ -91,5 +119,5 @@ def test_the_usual_protocol_may_be_named_to_judge_again(run_cli, tmp_path: Path)
     assert run_cli("check", str(answers), "--out", str(tmp_path / "verdicts.jsonl")).code == 0
     page = ("report", str(answers), "--out", str(tmp_path / "page.html"))
     refused = run_cli(*page)
-    assert refused.code == 2 and "--set check.protocol=NAME to judge again" in refused.err
+    assert refused.code == 2 and "to judge again, --set check.protocol=NAME" in refused.err
     assert run_cli(*page, "--set", "check.protocol=default").code == 0

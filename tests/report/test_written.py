@@ -149,6 +149,11 @@ def test_a_reference_ends_each_part_once():
     assert reference_text(title) == "A, B, C, D, E, F, et al. Who should be treated? J. 2020."
 
 
+def test_citations_of_several_sources_stay_as_they_are_in_markdown():
+    text = "Both say so [1, 2], and [3-5] too; [a, b] is no citation."
+    assert to_markdown([StyledLine.of("text", text)]) == text.replace("[a, b]", r"\[a, b\]") + "\n"
+
+
 def test_words_keep_their_style_and_address():
     block = StyledLine.of("text", ("bold", "bold"), " and ", Words("a link", link="https://x.example/a"))
     assert to_markdown([block]) == "**bold** and [a link](https://x.example/a)\n"

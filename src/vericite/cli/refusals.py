@@ -60,8 +60,8 @@ def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
         aside = place.parent / named_file("verdicts")
         if place.is_file() and aside.is_file() and not any(_is_same(aside, path) for path in read.paths):
             raise InputError(
-                f"expected a choice between old and new verdicts on {place}; found {aside}, which was not named. Name "
-                f"the folder {place.parent} to use it, or --set check.protocol=NAME to judge again."
+                f"expected to know whether {place} is to be judged again; found verdicts in {aside}. To use these, "
+                f"give the folder {place.parent} in place of {place.name}; to judge again, --set check.protocol=NAME"
             )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "Cited answers"
 
-_FILES = (".html", ".htm", ".csv")
+_FILES = (".html", ".htm", ".csv", ".docx", ".md")
 
 
 @takes_plan("report", files=False, project=False)
@@ -34,8 +34,8 @@ def report(
     out: Annotated[
         list[Path],
         typer.Option(
-            help="What to write; may be repeated: a page for .html, a folder with a page and separate data for a name "
-            "without an ending, a table with a row per citation for .csv.",
+            help="What to write; may be repeated: a page for .html, a document for .docx (Word) or .md, a table with a "
+            "row per citation for .csv, a folder with a page and separate data for a name without an ending.",
             metavar="FILE|FOLDER",
         ),
     ],
@@ -50,12 +50,14 @@ def report(
         Path | None, typer.Option(help="The labelled sample, from `annotate sample`.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Show answers of one or more systems in one self-contained page, each sentence with its verdict and source.
+    """Show answers of one or more systems, each sentence with its verdict and source, as a page, in Word or as a table.
 
     Answers without verdicts are checked first. The page opens from disk, loads nothing, and treats every text as text.
     """
     from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
+    from vericite.reporting.written import write_systems
+    from vericite.text.counted import counted
 
     if bool(labels) != (sample is not None):
         raise InputError(
@@ -65,18 +67,24 @@ def report(
         raise InputError(f"expected each --out once; found {', '.join(map(str, out))}")
     for path in out:
         if str(path) == "-":
-            raise InputError("expected --out to be a file (.html or .csv) or a folder; found -, the standard output")
+            raise InputError(
+                f"expected --out to be a file ({', '.join(_FILES)}) or a folder; found -, the standard output"
+            )
         refuse_same(path, sample, *(labels or ()))
         if not _is_folder(path):
-            refuse_unwritable(path)
+            refuse_unwritable(path, endings=_FILES)
     problems = Problems()
     with reported(problems):
         with _remark_if_stopped():
             checked = checked_systems(systems, problems, plan, gold, documents, out, format)
             people = by_people(checked, sample, labels, problems) if sample and labels else ()
         for path in out:
-            if path.suffix.lower() == ".csv":
+            ending = path.suffix.lower()
+            if ending == ".csv":
                 _write_table(checked, path)
+            elif ending in (".docx", ".md"):
+                write_systems(checked, path)
+                note(f"{path}: {counted(sum(len(system.items) for system in checked), 'answer')}")
             else:
                 say(
                     write_report(
@@ -86,8 +94,19 @@ def report(
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether a path means a folder: a name without the ending of a page or a table, unless it is a file or device."""
-    return path.is_dir() or not (path.suffix.lower() in _FILES or path.exists())
+    """Whether a path means a folder: there is one, or the name is new and has no ending.
+
+    Raises:
+        InputError: The name has an ending that says nothing here.
+    """
+    if path.suffix.lower() in _FILES or path.exists():
+        return path.is_dir()
+    if path.suffix:
+        raise InputError(
+            f"expected --out to end in {', '.join(_FILES)}, or to be the name of a folder; found {path}. "
+            "Excel and LibreOffice open .csv. Create the folder first if its name has a dot"
+        )
+    return True
 
 
 @contextmanager

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vericite.corpus.references import links, reference_text, to_ris
 from vericite.disk.files import Replacing, whole_bytes
 from vericite.errors import InputError
-from vericite.records import Answer, Document, Run, to_json
+from vericite.records import Answer, Change, CheckedAnswer, Document, Provenance, Question, Run, to_json
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.run_lines import run_lines
 from vericite.text.references import body_end
 from vericite.version import __version__
+
+if TYPE_CHECKING:
+    from vericite.evaluate.scoring import System
 
 FORMS = {
     ".md": "Markdown",
@@ -49,14 +52,19 @@ def write_runs(runs: Sequence[Run], out: Path) -> None:
         InputError: The ending is unknown, or the file cannot be written.
     """
     ending = form_of(out)
-    try:
-        if ending == ".docx":
-            with whole_bytes(out) as file:
-                file.write(to_docx(list(_document(runs))))
-            return
+    if ending in (".docx", ".md"):
+        _write_lines(_document(runs), out)
+    else:
         _write(out, _text(runs, ending))
-    except OSError as error:
-        raise InputError(f"expected a file that can be written; found {out}: {error.strerror}") from None
+
+
+def write_systems(systems: Sequence[System], out: Path) -> None:
+    """Write the checked answers of systems to a .docx or .md file, each with its verdicts and sources.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    _write_lines(_systems(systems), out)
 
 
 def document_of(run: Run, ending: Literal[".docx", ".md"]) -> bytes:
@@ -65,24 +73,47 @@ def document_of(run: Run, ending: Literal[".docx", ".md"]) -> bytes:
     return to_docx(lines) if ending == ".docx" else to_markdown(lines).encode()
 
 
+def as_run(answer: Answer, checked: CheckedAnswer, changes: Sequence[Change] = (), title: str = "") -> Run:
+    """Return a checked answer as a run without a search; ``title`` stands for the question if it has none."""
+    question = Question(id=answer.id, text=answer.question or title or answer.id)
+    made = Provenance(version=__version__)
+    return Run(question=question, evidence=(), answer=answer, checked=checked, provenance=made, changes=tuple(changes))
+
+
 def _text(runs: Sequence[Run], ending: str) -> Iterable[str]:
     if ending == ".jsonl":
         return (f"{to_json(run)}\n" for run in runs)
     if ending == ".ris":
         return [references(runs)]
-    if ending == ".html":
-        return [_page(runs)]
-    return [to_markdown(_document(runs))]
+    return [_page(runs)]
+
+
+def _write_lines(lines: Iterable[StyledLine], out: Path) -> None:
+    if out.suffix.lower() != ".docx":
+        _write(out, [to_markdown(lines)])
+        return
+    try:
+        with whole_bytes(out) as file:
+            file.write(to_docx(list(lines)))
+    except OSError as error:
+        raise _unwritable(out, error) from None
 
 
 def _write(out: Path, lines: Iterable[str]) -> None:
-    file = Replacing(out)
     try:
-        file.write(lines)
-        file.done()
-    except OSError:
-        file.leave()
-        raise
+        file = Replacing(out)
+        try:
+            file.write(lines)
+            file.done()
+        except OSError:
+            file.leave()
+            raise
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    return InputError(f"expected a file that can be written; found {out}: {error.strerror}")
 
 
 def _page(runs: Sequence[Run]) -> str:
@@ -100,8 +131,25 @@ def _page(runs: Sequence[Run]) -> str:
 def _document(runs: Sequence[Run]) -> Iterator[StyledLine]:
     for run in runs:
         yield from run_lines(run, full=True)
+    yield _made_by()
+
+
+def _systems(systems: Sequence[System]) -> Iterator[StyledLine]:
+    for system in systems:
+        if len(systems) > 1:
+            yield StyledLine.of("title", system.name)
+        for item in system.items:
+            if item.answer is None or item.checked is None:
+                yield StyledLine.of("title", item.id)
+                yield StyledLine.of("text", f"no checked answer{f': {item.failed}' if item.failed else ''}")
+            else:
+                yield from run_lines(as_run(item.answer, item.checked, item.changes), full=True)
+    yield _made_by()
+
+
+def _made_by() -> StyledLine:
     made = "Research tool, not medical advice. Read the sources before you rely on an answer."
-    yield StyledLine.of("text", (f"VeriCite {__version__}. {made}", "dim"), gap=True)
+    return StyledLine.of("text", (f"VeriCite {__version__}. {made}", "dim"), gap=True)
 
 
 def cited_text(answer: Answer, is_markdown: bool) -> str:

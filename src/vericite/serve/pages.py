@@ -17,7 +17,7 @@ from vericite.evaluate.citation_rates import CitationRates
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.records import Provenance, Question, Run
+from vericite.records import Run
 from vericite.reporting import written
 from vericite.reporting.data import ShownAnswer, citation_table, make_report
 from vericite.reporting.manuscript import manuscript_table
@@ -32,7 +32,6 @@ from vericite.serve.run_store import RunEntry, StoredRun, title_of
 from vericite.serve.service import Service
 from vericite.text.counted import counted
 from vericite.verify.protocol import precision_in
-from vericite.version import __version__
 
 _DOCUMENTS: dict[str, Literal[".docx", ".md"]] = {"docx": ".docx", "md": ".md"}
 
@@ -187,11 +186,7 @@ def document_of(run: StoredRun, form: str) -> tuple[bytes, str]:
         )
     if not isinstance(run, Run):
         changes = run.changes if isinstance(run, RepairedBody) else ()
-        question = Question(id=run.answer.id, text=run.answer.question or title_of(run))
-        made = Provenance(version=__version__)
-        run = Run(
-            question=question, evidence=(), answer=run.answer, checked=run.checked, provenance=made, changes=changes
-        )
+        run = written.as_run(run.answer, run.checked, changes, title_of(run))
     return written.document_of(run, ending), ending
 
 
