@@ -16,6 +16,7 @@ from vericite.lab.annotate.units import units_of
 from vericite.records import Document
 from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import Page, make_page, write_page
+from vericite.reporting.words import Language
 from vericite.text.citations import parse_answer
 
 SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."
@@ -36,11 +37,13 @@ def systems() -> list[System]:
     return [with_verdicts(System(name, items), "vericite", "lexical") for name in ("one", "two")]
 
 
-@pytest.mark.parametrize("what", ["report", "annotation"])
-def test_axe_finds_nothing_serious(what: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("what", "language"), [("report", "en"), ("report", "de"), ("report", "es"), ("annotation", "en")]
+)
+def test_axe_finds_nothing_serious(what: str, language: Language, tmp_path: Path):
     page = tmp_path / "page.html"
     if what == "report":
-        write_page(make_page(make_report(systems(), Bootstrap(100, 0)), "A title"), page)
+        write_page(make_page(make_report(systems(), Bootstrap(100, 0)), "A title", language=language), page)
     else:
         write_page(Page(make_annotation_page(units_of(systems()), load_scheme("vericite"))), page)
     with Browser(tmp_path) as browser:

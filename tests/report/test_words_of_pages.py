@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 
+from vericite.evaluate.citation_rates import ALCE, SHARES, CitationRates
 from vericite.reporting.page import ANSWER_SCRIPTS
 from vericite.reporting.words import LANGUAGES, Wording, chosen_language, phrases
 
@@ -52,6 +53,13 @@ def test_a_phrase_has_all_languages_with_the_same_values(key: str):
         english = phrase["en"] if isinstance(phrase["en"], str) else phrase["en"]["other"]
         for form in forms:
             assert form.strip() and values_of(form) == values_of(english), key
+
+
+@pytest.mark.parametrize("name", [*SHARES, *ALCE])
+def test_a_rate_and_what_it_is_a_share_of_have_words(name: str):
+    words = Wording("de")
+    of = CitationRates.denominator(name)
+    assert words.known("rates.", name) != name and words.known("rates.of-", of) != of
 
 
 def test_every_phrase_is_used_and_every_used_one_is_there():

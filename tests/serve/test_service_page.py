@@ -557,14 +557,26 @@ def test_the_page_asks_for_the_token_once(started, tmp_path: Path):
 
 
 @needs_axe
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_serious(browser, server, tmp_path: Path, dark: bool, width: int):
+@pytest.mark.parametrize(
+    ("language", "dark", "width"),
+    [
+        ("en", False, 390),
+        ("en", False, 1280),
+        ("en", True, 390),
+        ("en", True, 1280),
+        ("de", False, 390),
+        ("es", True, 1280),
+    ],
+)
+def test_axe_finds_nothing_serious(browser, server, tmp_path: Path, language: str, dark: bool, width: int):
     def look(where: str) -> None:
+        assert browser.run("document.documentElement.lang") == language
         browser.look(tmp_path / "look.png", dark=dark, width=width)
         assert [it for it in browser.violations() if it[0] in ("serious", "critical")] == [], where
 
     browser.go(f"{server.address}/")
+    browser.run(f"document.cookie = 'vericite-language={language}; path=/'")
+    browser.go(f"{server.address}/?")
     look("ask")
     click(browser, ".example")
     browser.wait(DONE)
@@ -581,5 +593,12 @@ def test_axe_finds_nothing_serious(browser, server, tmp_path: Path, dark: bool, 
     browser.wait("!document.getElementById('before').hidden")
     browser.run("for (const it of document.querySelectorAll('details')) it.open = true")
     look("repaired")
+    browser.go(f"{server.address}/library")
+    browser.wait("document.querySelectorAll('#within option').length")
+    put(browser, "#query", "aspirin")
+    click(browser, "#find")
+    browser.wait("!!document.querySelector('#making li')")
+    browser.run("for (const it of document.querySelectorAll('details')) it.open = true")
+    look("library")
     browser.go(f"{server.address}/runs")
     look("runs")

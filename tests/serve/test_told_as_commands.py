@@ -59,6 +59,13 @@ def test_figures_reasons_and_retractions_of_a_check(server):
     assert second["verdicts"][0]["elsewhere"] == "supported by [3] instead"
 
 
+def test_an_answer_of_quotations_has_no_figures(server):
+    made = server.post("/v1/ask", {"question": "Does aspirin prevent heart attacks?"}).json()
+    assert made["checked"]["summary"]["quoted"] and not made["checked"]["summary"]["supported"]
+    (entry, *_) = server.get("/v1/runs").json()["runs"]
+    assert server.request("GET", f"/v1/runs/{entry['id']}/view").json()["figures"] == []
+
+
 def test_redundant_sources_and_quotations_that_were_not_found():
     documents = tuple(Document.from_text(name, "Zinc helps.") for name in ("a", "b"))
     answer: Answer = parse_answer("q", "Zinc helps [1][2].", documents)

@@ -197,11 +197,19 @@ def _view(item: Item, remark: str) -> dict[str, Any]:
 
 
 def _figures(run: StoredRun, t: Wording) -> list[dict[str, Any]]:
-    """Return the shares of outcomes with their intervals, without outcomes that no citation has."""
+    """Return the shares of outcomes with their intervals, without outcomes that no citation has.
+
+    Quotations hold by construction: their share has no interval, and an answer of nothing else has no shares.
+    """
     rates = CitationRates()
     rates.add(run.checked)
+    summary = run.checked.summary
+    if summary.quoted and not (summary.cases or summary.dangling or summary.uncited):
+        return []
     return [
-        asdict(rate) | {"name": t.known("rates.", name), "of": t.known("rates.of-", CitationRates.denominator(name))}
+        asdict(rate)
+        | {"name": t.known("rates.", name), "of": t.known("rates.of-", CitationRates.denominator(name))}
+        | ({"low": None, "high": None} if name == "quoted" else {})
         for name in rates.names
         if (rate := rates[name]).value is not None and (rate.count != 0 or name == "supported")
     ]

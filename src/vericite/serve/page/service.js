@@ -237,7 +237,7 @@
     // An empty source keeps its number: what cites it stays undecided. Those at the end are left out.
     const last = own.findLastIndex((source) => source.text.trim() || source.cited);
     return own.slice(0, last + 1).filter((source) => page === "check" || source.text.trim()).map(({ id, title, text, pmid, pages }, index) => {
-      const name = id || `source ${index + 1}`, times = (seen.get(name) || 0) + 1;
+      const name = id || t("components.source", { number: String(index + 1) }), times = (seen.get(name) || 0) + 1;
       seen.set(name, times);
       return { id: times > 1 ? `${name} (${times})` : name, title: title || "", text, pmid: pmid || null, pages: pages || [] };
     });
