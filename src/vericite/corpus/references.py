@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from vericite.records import Document
+from vericite.text.strength import depth_of
 
 _AUTHORS = 6
 _WEB = re.compile(r"https?://[^\s\"<>]+", re.IGNORECASE)
@@ -55,15 +56,12 @@ def to_ris(documents: Iterable[Document], notes: Sequence[Sequence[str]] = ()) -
 def _fields(document: Document, notes: Iterable[str]) -> Iterable[tuple[str, Iterable[str | None]]]:
     is_pubmed = bool(document.pmid)
     date = (document.date or "").replace("-", "/")
-    abstract = " ".join(
-        f"{section.label}: {section.text}" if section.label else section.text for section in document.sections
-    )
     yield "AU", document.authors
     yield "TI", [document.title]
     yield "T2", [document.journal]
     yield "PY", [str(document.year or date[:4])]
     yield "DA", [date if "/" in date else ""]
-    yield "AB", [abstract]
+    yield "AB", [_abstract(document)]
     yield "DO", [document.doi]
     yield "C2", [document.pmcid]
     yield "AN", [document.pmid or document.id]
@@ -72,6 +70,18 @@ def _fields(document: Document, notes: Iterable[str]) -> Iterable[tuple[str, Ite
     yield "LA", document.languages
     yield "KW", document.mesh
     yield "N1", ["RETRACTED" if document.retracted else "", *notes]
+
+
+_ABSTRACT = re.compile(r"(?:abstract|summary)(?: > (?P<part>.+))?", re.IGNORECASE)
+
+
+def _abstract(document: Document) -> str:
+    """Return the abstract, with its labels; of a full text only what is labelled as its abstract."""
+    labelled = [(section.label or "", section.text) for section in document.sections]
+    if depth_of(document) == "full text":
+        marked = [(_ABSTRACT.fullmatch(label), text) for label, text in labelled]
+        labelled = [(found["part"] or "", text) for found, text in marked if found]
+    return " ".join(f"{label}: {text}" if label else text for label, text in labelled)
 
 
 def _line(tag: str, value: str | None) -> str:

@@ -45,7 +45,7 @@ class Strength:
 
         design = study_design(document)
         n = sample_size(document, design)
-        return cls(design, n, document.year, retraction_of(document), _depth(document))
+        return cls(design, n, document.year, retraction_of(document), depth_of(document))
 
     @property
     def study(self) -> tuple[str, ...]:
@@ -94,7 +94,8 @@ def retraction_of(document: Document) -> Retraction | None:
     return "expression of concern" if "expression of concern" in types or _CONCERN.match(document.title) else None
 
 
-def _depth(document: Document) -> Depth | None:
+def depth_of(document: Document) -> Depth | None:
+    """Return how much of an article a document holds; None if that is not known."""
     size = len(document.text)
     if not size:
         return "title" if document.title else None

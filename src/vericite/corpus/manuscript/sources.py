@@ -303,7 +303,9 @@ class FileWorks(_LocalSource):
     def __init__(self, name: str, documents: Iterable[Document], files: dict[str, Path] | None = None) -> None:
         super().__init__(name)
         works = [PublishedWork.of_document(document) for document in documents]
-        self._index = WorkIndex(work for work in works if work.is_record or work.document.doi)
+        self._index = WorkIndex(
+            work for work in works if work.is_record or (work.document.doi and not work.document.pages)
+        )
         self._files = [
             _PrintedFile.of(work.document, (files or {}).get(work.document.id)) for work in works if not work.is_record
         ]

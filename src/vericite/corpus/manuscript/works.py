@@ -42,7 +42,7 @@ class PublishedWork:
     def of_document(cls, document: Document) -> PublishedWork:
         """Return what a document alone tells."""
         journals = (document.journal,) if document.journal else ()
-        is_record = bool(document.authors or document.journal or document.pmid)
+        is_record = bool(document.authors or document.journal or document.pmid) and not document.pages
         return cls(document, journals, (document.year,) if document.year else (), is_record=is_record)
 
     @classmethod

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryFile
@@ -23,6 +24,7 @@ from typing import Any
 
 from vericite.corpus.sources import pdf_process
 from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceFormat
+from vericite.corpus.sources.pdf_front import FrontMatter, front_matter_of
 from vericite.corpus.sources.pdf_lines import MARKS, PAGE_MARK, Line, lines_of
 from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
 from vericite.errors import InputError, MissingExtraError, RecordError
@@ -42,6 +44,7 @@ class PdfPages:
     """What the reading process found in a file."""
 
     title: str = ""
+    subject: str = ""
     lines: list[list[Line]] = field(default_factory=list[list[Line]])
     pictures: list[int] = field(default_factory=list[int])
     broken: dict[int, str] = field(default_factory=dict[int, str])
@@ -58,6 +61,7 @@ class PdfLayout:
         lines: Their lines in the order of the pages.
         pages: Number of pages.
         problems: Pages that cannot be read, each with what is wrong with it.
+        front: What the first page says of the article.
     """
 
     title: str
@@ -65,6 +69,7 @@ class PdfLayout:
     lines: list[Line]
     pages: int
     problems: list[tuple[int, str]]
+    front: FrontMatter
 
 
 def layout_of(file: SourceFile, is_manuscript: bool = False) -> PdfLayout:
@@ -89,12 +94,16 @@ def layout_of(file: SourceFile, is_manuscript: bool = False) -> PdfLayout:
         named = ", ".join(map(str, pages.pictures[:20])) + (" ..." if len(pages.pictures) > 20 else "")
         problems.append((0, f"expected text on every page; found only an image on page {named}. {_RECOGNISE}"))
     found = [line for page in lines for line in page]
-    return PdfLayout(_own_title(paragraphs, pages.title), paragraphs, found, len(pages.lines), problems)
+    title = _own_title(paragraphs, pages.title)
+    front = front_matter_of(next(filter(None, pages.lines)), title, pages.subject)
+    return PdfLayout(title, paragraphs, found, len(pages.lines), problems, front)
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
     found = layout_of(file)
-    yield 1, _document(file.name, found.title, found.paragraphs, found.pages)
+    document, front = _document(file.name, found.title, found.paragraphs, found.pages), found.front
+    stated = {"doi": front.doi, "authors": front.authors, "journal": front.journal, "year": front.year}
+    yield 1, document.model_copy(update=stated)
     for page, problem in found.problems:
         yield page or 1, RecordError(file.path, 0, f"page {page}" if page else None, problem)
 
@@ -140,7 +149,7 @@ def _pages_of(file: SourceFile, is_manuscript: bool = False) -> PdfPages:
     first = said[0] if said else {}
     # A file that is too long has its error after its pages.
     _refuse(file.path, next((line for line in (first, *said[-1:]) if "error" in line), None), bool(said), code)
-    found = PdfPages(str(first.get("title", "")))
+    found = PdfPages(str(first.get("title", "")), str(first.get("subject", "")))
     for number, page in enumerate(said[1:], start=1):
         _check(file, deadline)
         found.lines.append(lines_of(page.pop("pieces", ()), number, is_manuscript))
@@ -455,14 +464,22 @@ def _own_title(paragraphs: list[Paragraph], named: str) -> str:
     """Remove and return the largest heading at the top of the first page, or return the title in the metadata."""
     first = [paragraph for paragraph in paragraphs[:8] if paragraph.first.page == paragraphs[0].first.page]
     largest = max(first, key=lambda paragraph: paragraph.first.height, default=None)
-    if largest is not None and largest.heading is not None and not _SECTION.fullmatch(largest.text.strip()):
+    if largest is not None and not _SECTION.fullmatch(largest.text.strip()):
         others = [paragraph.first.height for paragraph in paragraphs if paragraph is not largest]
-        if not others or largest.first.height > 1.1 * median(others):
+        larger = largest.first.height / median(others) if others else inf
+        if (largest.heading is not None and larger > 1.1) or (_is_long_title(largest) and larger > 1.3):
             paragraphs.remove(largest)
             return " ".join(joined_lines([line.text for line in largest.lines], Counter()))
     shown = " ".join(named.split())
     beginning = " ".join(paragraph.text for paragraph in first[:3]).casefold()
     return shown if len(shown) > 8 and shown.casefold() in beginning else ""
+
+
+def _is_long_title(paragraph: Paragraph) -> bool:
+    """Whether a paragraph may be a title that is too long for a heading."""
+    text = paragraph.text.strip()
+    is_long = _LONGEST_HEADING < len(text) <= 2 * _LONGEST_HEADING or 4 < len(paragraph.lines) <= 8
+    return is_long and not paragraph.is_row and len(paragraph.first.pieces) == 1 and not text.endswith((".", ":", ";"))
 
 
 def _document(name: str, title: str, paragraphs: list[Paragraph], pages: int) -> Document:

@@ -81,7 +81,7 @@ def main() -> None:
     if marks is not None:
         _annotate(document, content, marks)
         return
-    _say({"pages": count, "title": _title(document)})
+    _say({"pages": count, **_metadata(document)})
     left = most_characters
     for number in range(count):
         try:
@@ -111,11 +111,12 @@ def _say(values: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _title(document: Any) -> str:
+def _metadata(document: Any) -> dict[str, str]:
     try:
-        return str(document.get_metadata_dict().get("Title", ""))[:500]
+        found = document.get_metadata_dict()
+        return {name.lower(): str(found.get(name, ""))[:500] for name in ("Title", "Subject")}
     except Exception:  # broken metadata is no reason to lose the text
-        return ""
+        return {}
 
 
 def _page(document: Any, number: int, most: int, most_pieces: int) -> tuple[dict[str, Any], int]:
