@@ -192,6 +192,46 @@ def test_a_question_with_two_parts_gets_a_sentence_for_each():
     assert len(made.claims) == 2
 
 
+def test_a_source_that_says_the_opposite_of_the_answer_is_named_even_if_its_conclusion_cannot_be_quoted():
+    made = ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?").answer
+    against = next(document for document in made.documents if document.id == "demo:0067")
+    assert "In this cohort, hydroxychloroquine reduced mortality" in against.text
+    assert made.exact == (("no",),) and made.stance is not None
+    assert (made.stance.yes, made.stance.no) == ((against.id,), ("demo:0068",))
+    place = made.documents.index(against) + 1
+    assert made.notes == (f"[{place}] says the opposite, but its study design is weaker",)
+
+
+def test_trials_that_disagree_are_named_without_a_word_on_their_designs():
+    children, adults = (
+        plain(id, f"We randomly assigned {n} patients to probiotics or placebo. {found}", f"Probiotics in {who}")
+        for id, n, who, found in (
+            ("children", 240, "children", "Probiotics prevented antibiotic-associated diarrhoea in children."),
+            (
+                "adults",
+                2941,
+                "older adults",
+                "Probiotics did not prevent antibiotic-associated diarrhoea in older adults.",
+            ),
+        )
+    )
+    made = answered("Do probiotics prevent antibiotic-associated diarrhoea?", children, adults)
+    told = " ".join(made.notes)
+    assert made.exact is None or "says the opposite" in told or len(made.claims) == 2
+    assert made.stance is not None and (made.stance.yes, made.stance.no) == (("children",), ("adults",))
+    assert "weaker" not in told
+
+
+def test_yes_or_no_is_not_stated_under_sentences_on_something_else():
+    asked = "Is zinc effective for the common cold?"
+    sections = (
+        Section(label="Introduction", text="Zinc is used for colds. Zinc lozenges did not shorten the common cold."),
+        Section(label="Methods", text="We randomised 253 employees to zinc acetate lozenges or placebo."),
+    )
+    made = answered(asked, Document(id="zinc", title="Zinc lozenges for the common cold: a trial", sections=sections))
+    assert made.exact is None or "did not shorten" in made.text
+
+
 def test_where_the_answer_is_stated_a_weaker_design_that_says_the_opposite_is_not_quoted():
     made = ask("Does postmenopausal hormone therapy prevent coronary heart disease?").answer
     assert made.exact == (("no",),) and "should not be started" in made.text

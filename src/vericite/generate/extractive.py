@@ -8,14 +8,14 @@ both, fitted in ``recipes/answers``, gives the probability of yes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.generate.aspects import CLOSED, DO, asks_yes_or_no, aspect_of, fit, has_asked, is_stated
+from vericite.generate.aspects import CLOSED, DO, asks_yes_or_no, aspect_of, empty_kind, fit, has_asked, is_stated
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
@@ -151,11 +151,11 @@ class Stance:
 
     def is_backed(self, candidates: Sequence[Candidate]) -> bool:
         """Whether a listed source speaks for the answer."""
-        return bool(self.markers(candidates, self._side))
+        return bool(self.markers(candidates, self.side))
 
     def is_clear(self, candidates: Sequence[Candidate], sure: float) -> bool:
         """Whether the answer is likely enough; twice as far from one half if a source speaks against it."""
-        return abs(self.yes - 0.5) >= sure * (2 if self.markers(candidates, -self._side) else 1)
+        return abs(self.yes - 0.5) >= sure * (2 if self.markers(candidates, -self.side) else 1)
 
     def is_split(self, candidates: Sequence[Candidate], matches: Sequence[float]) -> bool:
         """Whether the source that matches the question best speaks against the answer, and none as good for it.
@@ -166,7 +166,7 @@ class Stance:
         """
         pro, contra = (
             max((matches[marker - 1] for marker in self.markers(candidates, side)), default=0.0)
-            for side in (self._side, -self._side)
+            for side in (self.side, -self.side)
         )
         return contra > pro + _CLEARLY
 
@@ -174,13 +174,14 @@ class Stance:
     def opposing(self) -> int | None:
         """Index of the sentence that speaks against the answer most, if one does."""
         most = min(self.votes, key=self._strength)
-        return most if self._side * self.votes[most] <= -_SPEAKS else None
+        return most if self.side * self.votes[most] <= -_SPEAKS else None
 
     def _strength(self, index: int) -> float:
-        return self._side * self.votes[index] * self.weights.get(index, 1.0)
+        return self.side * self.votes[index] * self.weights.get(index, 1.0)
 
     @property
-    def _side(self) -> int:
+    def side(self) -> int:
+        """1 if the likelier answer is yes, otherwise -1."""
         return 1 if self.answer == "yes" else -1
 
     def markers(self, candidates: Sequence[Candidate], side: int) -> list[int]:
@@ -192,6 +193,10 @@ class Stance:
         for index in sorted(self.votes, key=lambda index: abs(self.votes[index]) * candidates[index].answers):
             speaking |= dict.fromkeys(candidates[index].markers, index)
         return sorted(marker for marker, index in speaking.items() if side * self.votes[index] >= _SPEAKS)
+
+    def speaking(self, candidates: Sequence[Candidate], side: int, opposing: set[int]) -> list[int]:
+        """Return ``markers``, with the sources that oppose a stated answer."""
+        return sorted({*self.markers(candidates, side), *(opposing if side != self.side else ())})
 
     def given(self, enough: float) -> Stance:
         """Return the stance, given the probability that the sources answer.
@@ -216,14 +221,18 @@ _SMALL = re.compile(
 
 
 def design_weight(document: Document) -> float:
-    """Return how much the vote of a source counts by its design, which its title, types or text name."""
+    """Return how much the vote of a source counts by its design and the number of its centres."""
+    weight, whole = _kind_weight(document), document.titled_text
+    if weight == 1.0:
+        return 1.0
+    return weight * (1.2 if _LARGE.search(whole) else 0.5 if _SMALL.search(whole) else 1.0)
+
+
+def _kind_weight(document: Document) -> float:
+    """Return the weight of the kind of study that a source's title, types or text name; 1 if they name none."""
     named = " ".join([document.title, *document.publication_types])
-    for text in (named, document.text):
-        for pattern, weight in _DESIGNS:
-            if pattern.search(text):
-                whole = document.titled_text
-                return weight * (1.2 if _LARGE.search(whole) else 0.5 if _SMALL.search(whole) else 1.0)
-    return 1.0
+    weights = (weight for text in (named, document.text) for pattern, weight in _DESIGNS if pattern.search(text))
+    return next(weights, 1.0)
 
 
 def stance_of(
@@ -490,7 +499,8 @@ class ExtractiveGenerator:
 
     For a yes/no question, ``Answer.exact`` has the decision. The answer then begins with the sentence that speaks most
     for it, and includes the one that speaks most against it, if any. Where the answer is stated, sentences of a weaker
-    design that say the opposite are not quoted, and a note names their sources. ``Answer.selected``
+    design that say the opposite are not quoted. A note names the sources that say the opposite and are not quoted.
+    ``Answer.selected``
     has for each sentence its probability to answer and the other sources that contradict it.
 
     Args:
@@ -517,7 +527,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v13({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v14({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """Return an answer of a few cited sentences, or say that the sources do not answer."""
@@ -583,22 +593,33 @@ class ExtractiveGenerator:
         always = not self.settings.min_answer_probability
         matches = [match_of(question.text, hit.document.titled_text) for hit in evidence]
         split = stance is not None and stance.is_split(candidates, matches)
-        sure = stance is not None and (
-            always or (stance.is_backed(candidates) and stance.is_clear(candidates, self.settings.sure) and not split)
-        )
         must = [] if stance is None else [index for index in (stance.deciding, stance.opposing) if index is not None]
         if not always:
             must = [index for index in must if candidates[index].answers >= self.settings.least]
+        # Yes or no without the sentence that says so would stand under sentences on something else.
+        sure = stance is not None and (
+            always
+            or (
+                stance.is_backed(candidates)
+                and stance.is_clear(candidates, self.settings.sure)
+                and not split
+                and stance.deciding in must
+            )
+        )
         taken = [*parts] or select_sentences(candidates, weighed.cosines, self.settings, must)
-        opposite: list[int] = []
+        left_out = set[int]()
         if stance is not None and sure:
             opposite = [index for index in taken if _is_weaker(stance, index, question.text, candidates, evidence)]
             taken = [index for index in taken if index not in opposite]
+            left_out = {marker for index in opposite for marker in candidates[index].markers}
         if not taken:
             taken = [max(range(len(candidates)), key=lambda index: candidates[index].answers)]
         best = max(taken, key=lambda index: candidates[index].answers)
         first = candidates[stance.deciding if stance is not None and sure and stance.deciding in taken else best]
         chosen = in_order([candidates[index] for index in taken], first)
+        against = set[int]()
+        if stance is not None and sure:
+            against = self._opposing(question.text, stance, candidates, evidence)
         documents = [hit.document for hit in evidence]
         known = set(re.findall(r"[\w-]+", question.text))
         texts: list[str] = []
@@ -608,7 +629,7 @@ class ExtractiveGenerator:
             texts.append(quotation(spelt_out, candidate.markers, documents))
         answer = parse_answer(question.id, " ".join(texts), documents, question.text, self.signature)
         rows = {id(candidate): index for index, candidate in enumerate(candidates)}
-        against = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)
+        contradicting = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)
         selected = [
             Selected(
                 answers=candidate.answers,
@@ -616,21 +637,21 @@ class ExtractiveGenerator:
                 aspect=aspect_of(question.text),
                 contradicted_by=tuple(documents[marker - 1].id for marker in markers),
             )
-            for candidate, markers in zip(chosen, against, strict=True)
+            for candidate, markers in zip(chosen, contradicting, strict=True)
         ]
         return answer.model_copy(
             update={
                 "notes": (
                     *_notes(question.text, evidence),
                     *_disagreement(stance, sure, candidates),
-                    *_left_out([candidates[index] for index in opposite]),
+                    *_unquoted_opposites(stance, chosen, against | left_out, candidates, evidence),
                 ),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
                 "selected": tuple(selected[place] for place in _places(answer, texts)),
                 "stance": None if stance is None else SourceStance(
-                    yes=tuple(documents[m - 1].id for m in stance.markers(candidates, 1)),
-                    no=tuple(documents[m - 1].id for m in stance.markers(candidates, -1)),
+                    yes=tuple(documents[m - 1].id for m in stance.speaking(candidates, 1, against)),
+                    no=tuple(documents[m - 1].id for m in stance.speaking(candidates, -1, against)),
                     probability=stance.yes,
                 ),
             }
@@ -660,6 +681,38 @@ class ExtractiveGenerator:
             if not judgement.failure and judgement.probabilities[1] >= self.settings.contradicts:
                 found[row].append(marker)
         return found
+
+    def _opposing(
+        self, question: str, stance: Stance, candidates: Sequence[Candidate], evidence: Sequence[Evidence]
+    ) -> set[int]:
+        """Return the sources with a finding that says the opposite of a stated answer.
+
+        Sources that speak for the answer are left out. More sentences are read than vote, and also those that cannot be
+        quoted alone ("In this cohort, ..."): they state what their source concludes.
+        """
+        if self._judge is None:
+            return set()
+        deciding = candidates[stance.deciding]
+        for_it = {*deciding.markers, *stance.markers(candidates, stance.side)}
+        every = [candidate for candidate in candidates_of(evidence, alone=False) if candidate.role in FINDINGS]
+        about = about_the_asked(question, [deciding, *every], evidence)[1:]
+        asked = [
+            candidate
+            for candidate, is_about in zip(every, about, strict=True)
+            if is_about
+            and for_it.isdisjoint(candidate.markers)
+            and empty_kind(candidate.text) is None
+            and lexical_vote(question, candidate.text) * stance.side < 0
+        ]
+        entailed, contradicted = judged(question, asked, self._judge)
+        against = self._judge.judge([Pair(candidate.text, deciding.text) for candidate in asked])
+        return {
+            marker
+            for candidate, e, c, pair in zip(asked, entailed, contradicted, against, strict=True)
+            if (c - e) * stance.side >= _SPEAKS
+            or (not pair.failure and pair.probabilities[1] >= self.settings.contradicts)
+            for marker in candidate.markers
+        }
 
     def _refused(self, question: Question, evidence: Sequence[Evidence], enough: float) -> Answer:
         return Answer(
@@ -694,10 +747,23 @@ def _disagreement(stance: Stance | None, sure: bool, candidates: Sequence[Candid
     return (f"the sources disagree: {sides[0]} yes, {sides[1]} no",) if all(sides) else ()
 
 
-def _left_out(opposite: Sequence[Candidate]) -> tuple[str, ...]:
-    """Name the sources that say the opposite of a stated answer and are not quoted, as their design is weaker."""
-    markers = sorted({marker for candidate in opposite for marker in candidate.markers})
-    return (f"{render_markers(markers)} says the opposite, but its study design is weaker",) if markers else ()
+def _unquoted_opposites(
+    stance: Stance | None,
+    chosen: Sequence[Candidate],
+    opposing: set[int],
+    candidates: Sequence[Candidate],
+    evidence: Sequence[Evidence],
+) -> Iterator[str]:
+    """Name the sources that say the opposite of a stated answer and are not quoted, and if their design is weaker."""
+    unquoted = sorted(opposing - {marker for candidate in chosen for marker in candidate.markers})
+    if stance is None or not unquoted:
+        return
+    weights = {marker: _kind_weight(evidence[marker - 1].document) for marker in unquoted}
+    own = _kind_weight(evidence[candidates[stance.deciding].marker - 1].document)
+    if equal := [marker for marker in unquoted if weights[marker] >= own]:
+        yield f"{render_markers(equal)} says the opposite"
+    if weaker := [marker for marker in unquoted if weights[marker] < own]:
+        yield f"{render_markers(weaker)} says the opposite, but its study design is weaker"
 
 
 def _without_aspect(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:

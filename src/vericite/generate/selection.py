@@ -71,8 +71,8 @@ _ROLES_FROM = 5
 """Minimum number of sentences for roles to be guessed. In a shorter document without labels, each is a result."""
 
 
-def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
-    """Return the sentences of usable sources that can be read alone and state something.
+def candidates_of(evidence: Sequence[Evidence], alone: bool = True) -> list[Candidate]:
+    """Return the sentences of usable sources that state something and, with ``alone``, can be read without others.
 
     A sentence that several sources have word for word is one candidate. Retracted sources and sources that give orders
     to the reader stay among the documents but are not quoted. Sentences that address the reader are not quoted either.
@@ -90,7 +90,7 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
         if len(sentences) < _ROLES_FROM and not is_labelled(document):
             roles: list[Role] = ["result" for _ in sentences]
         for sentence, role, text in zip(sentences, roles, texts, strict=True):
-            if not stands_alone(text, fewest) or addresses_reader(text):
+            if (alone and not stands_alone(text, fewest)) or addresses_reader(text):
                 continue
             candidate = Candidate(
                 text, marker, sentence.index, len(sentences), role, year=document.year, title=document.title

@@ -13,6 +13,8 @@ from vericite.text.words import SPELT
 _LONGEST = 20_000
 _FEWEST = 10
 """A smaller number is more often that of a part."""
+_SENTENCE = 500
+"""Maximum characters of a sentence in which other arms are looked for."""
 
 
 def _any_of(words: str) -> str:
@@ -98,11 +100,31 @@ _PART_AFTER = _pattern(
 )
 
 
+# "1561 inpatients to hydroxychloroquine and 3155 to usual care": each arm has its number.
+_TO_ARM = r"(?: (?:were|was))?(?: (?:randomly|equally))?(?: (?:assigned|allocated|randomi[sz]ed))? to (?!\d|one|each)"
+_FIRST_ARM = _pattern(rf"(?:\s?\([^()]{{0,60}}\))?{_TO_ARM}")
+_OTHER_ARMS = _pattern(
+    rf"(?:,|\band|\bor|\bversus|\bvs) (?P<n>\d[\d,]*)(?: {_PERSON})?(?:\s?\([^()]{{0,60}}\))?{_TO_ARM}"
+)
+_ALLOCATED = _pattern(r"\b(?:assign|allocat|randomi[sz]|randomly)")
+_REST_TO_ARM = _pattern(r"\b(?:and|while) the (?:others?|rest|remainder|remaining)\b")
+
+
 def sample_size(document: Document, design: str | None = None) -> int | None:
     """Return the number of people that a study reports on; of animals, if it is a study of animals."""
     text = f"{document.title}\n{document.text}"[:_LONGEST]
     counted = _ANIMALS if design == "animal study" else _PEOPLE
-    found = [(_rank(text, match), -match.start(), _value(match["n"])) for match in counted.finditer(text)]
+    found: list[tuple[int, int, int]] = []
+    behind = 0
+    for match in counted.finditer(text):
+        if match.start() < behind:
+            continue
+        arms = _other_arms(text, match)
+        if arms is None:
+            continue
+        value = _value(match["n"]) + sum(_value(arm["n"].rstrip(",")) for arm in arms)
+        behind = arms[-1].end() if arms else 0
+        found.append((3 if arms else _rank(text, match), -match.start(), value))
     signs = [sign[0] for sign in _EQUALS.findall(text)]
     for match in _IN_BRACKETS.finditer(text):
         # "N = 432" is that of all if the others are "n = 204".
@@ -128,6 +150,17 @@ def _rank(text: str, match: re.Match[str]) -> int:
         return 2
     cued = _CUE_BEFORE.search(before) or _CUE_AFTER.match(rest)
     return 1 if cued and _value(match["n"]) >= _FEWEST else 0
+
+
+def _other_arms(text: str, number: re.Match[str]) -> list[re.Match[str]] | None:
+    """Return the numbers of the other arms behind that of one arm; None if one is not given."""
+    at = number.end()
+    arm = _FIRST_ARM.match(text, at)
+    if not arm or not _ALLOCATED.search(text, max(0, number.start() - 60), arm.end()):
+        return []
+    end = re.compile(r"[.;](?:\s|\Z)").search(text, at, at + _SENTENCE)
+    until = end.start() if end else min(len(text), at + _SENTENCE)
+    return None if _REST_TO_ARM.search(text, at, until) else list(_OTHER_ARMS.finditer(text, at, until))
 
 
 def _value(words: str) -> int:

@@ -32,6 +32,7 @@ _LABELS: tuple[tuple[Role, str], ...] = (
 )  # fmt: skip
 _PRINTED = re.compile(r"([A-Z][A-Z ,&/]{3,40}):\s+(?=\S)")
 _EMPTY = frozenset({"UNLABELLED", "UNLABELED", "ABSTRACT"})
+_OF_ABSTRACT = re.compile(r"\A(?:abstract|summary) > ")
 _MIXED = re.compile(r"\b(?:and|&)\b|/|,", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d[\d.,]*|[%=<>±]", re.IGNORECASE)
@@ -39,7 +40,7 @@ _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d[\d.,]*|[%=<>±]", re.IGNORECASE)
 
 def label_role(label: str) -> Role | None:
     """Return the role of a section label; None if the label is ambiguous or unknown."""
-    named = label.strip().strip(":").lower()
+    named = _OF_ABSTRACT.sub("", label.strip().strip(":").lower())
     found: set[Role] = set()
     for part in _MIXED.split(named):
         if (known := _role_of(part.strip())) is not None:

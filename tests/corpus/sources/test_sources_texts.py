@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from vericite.corpus.ingest import collect_sources
 from vericite.errors import InputError
 from vericite.records import Document
+from vericite.text.roles import label_role
 
 
 def only(items) -> Document:
@@ -284,3 +285,17 @@ def test_a_file_whose_name_is_not_utf_8_is_read_like_any_other(tmp_path: Path):
     for name in (documents[0].id, *(source.name for source in collected.sources)):
         assert name.encode("utf-8")
     assert "a\\xff" in documents[0].id
+
+
+def test_labels_within_a_printed_abstract_begin_sections_with_their_roles(read):
+    (document,) = read(
+        "trial.md",
+        "# Zinc for colds\n\n## Abstract\n\nBackground: Zinc is used for colds.\nMethods: We randomised 253 adults. "
+        "Results: Colds lasted 4 days. Conclusions: Zinc did not shorten colds.\n\n## Discussion\n\nNote: it passes.\n",
+    )
+    labels = [section.label for section in document.sections]
+    assert labels == [
+        "Abstract > Background", "Abstract > Methods", "Abstract > Results", "Abstract > Conclusions", "Discussion",
+    ]  # fmt: skip
+    assert [label_role(label) for label in labels[:4]] == ["background", "method", "result", "conclusion"]
+    assert document.sections[3].text == "Zinc did not shorten colds."

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from vericite.corpus.sources.entry import entry_of, plain, without_controls
+from vericite.corpus.sources.entry import abstract_sections, entry_of, plain, without_controls
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceFormat
 from vericite.errors import InputError
 from vericite.records import Document, Section
@@ -127,7 +127,8 @@ def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
     r"""Build sections from headings and paragraphs, with paragraphs joined by ``\n``.
 
     A section's label has all headings above it: ``Treatment > Adults``. Reference lists are left out, because the
-    titles in them are not statements of this source.
+    titles in them are not statements of this source. Labels within a section, as in a printed abstract
+    ("Results: ... Conclusions: ..."), begin sections of their own: ``Abstract > Results``.
     """
     path: list[Heading] = []
     found: list[tuple[str | None, list[str]]] = []
@@ -141,8 +142,21 @@ def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
             if not found:
                 found.append((None, []))
             found[-1][1].append(block)
-    return tuple(Section(text="\n".join(texts), label=label) for label, texts in found if texts)
+    return tuple(part for label, texts in found if texts for part in _by_labels("\n".join(texts), label))
 
+
+def _by_labels(text: str, label: str | None) -> Iterator[Section]:
+    """Split a section at the labels within it. "Methods:" in the section Background is no part of it."""
+    parts = abstract_sections(text)
+    if sum(part.label is not None for part in parts) < 2:
+        yield Section(text=text, label=label)
+        return
+    above = label if label and _HOLDS_OTHERS.fullmatch(label.rpartition(" > ")[2]) else None
+    for part in parts:
+        yield Section(text=part.text, label=f"{above} > {part.label}" if above and part.label else part.label or label)
+
+
+_HOLDS_OTHERS = re.compile(r"abstract|summary", re.IGNORECASE)
 
 TEXT_SUFFIXES = frozenset((".txt", ".text", ""))
 _LONGEST_HEADING = 120

@@ -1,14 +1,16 @@
 // The sentences of many answers that need a person, the worst first: what is wrong, the sentence, and what its source says.
-const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "partial", "failed", "abstained"];
+const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "disputed", "partial", "failed", "abstained"];
 // A sentence that cites nothing is listed, and does not count as one that needs a person.
 const LISTED = [...NEEDS, "uncited"];
-const MARKS = { retracted: ["!", "contradicted"], partial: ["◐", "partial"] };
+const MARKS = { retracted: ["!", "contradicted"], disputed: ["!", "partial"], partial: ["◐", "partial"] };
 const CARDS = 10;
 
 // What a sentence needs a person for, or an empty text.
-const needOf = (claim) => {
+const needOf = (claim, it, index) => {
   if (["contradicted", "dangling", "irrelevant"].includes(claim.kind)) return claim.kind;
   if (claim.verdicts.some((verdict) => verdict.retracted)) return "retracted";
+  const chosen = it.chosen[index], isSplit = it.stance && it.stance.yes.length && it.stance.no.length;
+  if (isSplit || (chosen && chosen.against.length)) return "disputed";
   return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : LISTED.includes(claim.kind) ? claim.kind : "";
 };
 
@@ -20,7 +22,7 @@ class Review {
     this.open = open;
     this.kind = "";
     this.most = CARDS;
-    this.found = data.answers.flatMap((it, answer) => it.claims.map((claim, index) => ({ it, answer, claim, index, need: needOf(claim) }))).filter((one) => one.need);
+    this.found = data.answers.flatMap((it, answer) => it.claims.map((claim, index) => ({ it, answer, claim, index, need: needOf(claim, it, index) }))).filter((one) => one.need);
     this.found.sort((a, b) => LISTED.indexOf(a.need) - LISTED.indexOf(b.need));
     this.needed = this.found.filter((one) => NEEDS.includes(one.need));
     const total = data.answers.reduce((sum, it) => sum + it.claims.length, 0);
