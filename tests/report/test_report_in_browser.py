@@ -11,7 +11,7 @@ from hostile import HOSTILE
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.records import Change, Document
+from vericite.records import Change, Document, SourceStance
 from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import make_page, write_page
 from vericite.reporting.words import Language, Wording
@@ -75,6 +75,18 @@ def test_a_report_opens_with_the_sentences_that_need_a_person(tmp_path: Path):
         assert browser.run("document.activeElement.matches('.systems .claim.open .chip')")
         assert "There is no source" in text(browser, "#reader .held .verdict")
         assert browser.run("location.hash") == "#one/q1"
+
+
+def test_a_sentence_whose_sources_disagree_needs_a_person(tmp_path: Path):
+    (item,) = system("one", GOOD).items
+    assert item.answer is not None
+    other = Document.from_text("d2", "Zelotrine did not reduce pain.", "Another trial")
+    stance = SourceStance(yes=("d1",), no=("d2",), probability=0.7)
+    answer = item.answer.model_copy(update={"documents": (*item.answer.documents, other), "stance": stance})
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, with_verdicts(System("one", (Item(answer.id, answer),)), "vericite", "lexical"))
+        assert text(browser, "#review .total") == "1 of 1 sentence needs a person"
+        assert text(browser, "#review .finding .head").startswith("! Another source says the opposite")
 
 
 def test_answers_to_a_question_stand_side_by_side(tmp_path: Path):
