@@ -124,7 +124,7 @@ class CIReports:
         from vericite.reporting.findings import SourceLines
 
         if self._baseline is not None:
-            self._baseline.add(check.checked, file, 0)
+            self._baseline.add(check.gated, file, 0)
         if not self._is_requested:
             return
         findings = self._findings(check.checked)

@@ -95,10 +95,8 @@ def check_paper(
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.pipeline.manuscript import check_document
     from vericite.reporting.manuscript import manuscript_figures, manuscript_lines
+    from vericite.text.counted import counted
 
-    if documents is None:
-        named = "pubmed, pmc, crossref, a store, a file or a folder"
-        remark(f"no source was named, so no sentence can be judged. Name one with --documents: {named}")
     doing = {"files": "reading", "references": "looking up", "sentences": "checking"}
     progress = ProgressLine("reading", "files")
     with progress.running():
@@ -108,6 +106,10 @@ def check_paper(
             progress.of(done, total)
 
         check = check_document(file, _sources(documents), plan=plan, on_progress=show)
+    if documents is None and check.unsourced:
+        named = "pubmed, pmc, crossref, a store, a file or a folder"
+        sentences = counted(len(check.unsourced), "sentence")
+        remark(f"no source was named, so {sentences} cannot be judged. Name one with --documents: {named}")
     if as_json:
         say_json(json.dumps(manuscript_figures(check), indent=2, ensure_ascii=False))
     else:
@@ -116,7 +118,7 @@ def check_paper(
         if check.sentences or path.suffix.lower() not in _COPIES:
             _write(check, file, path, is_page=path is page)
     rates = CitationRates()
-    rates.add(check.checked)
+    rates.add(check.gated)
     reports.add_manuscript(check, file)
     results = [gate.result(rates.summary, earlier and earlier.summary) for gate in gates]
     compared = None if earlier is None else earlier.result()

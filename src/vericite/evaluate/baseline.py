@@ -91,6 +91,8 @@ class _Line(
 
     @property
     def checked(self) -> CheckedAnswer:
+        if isinstance(self.root, ManuscriptCheck):
+            return self.root.gated
         return self.root if isinstance(self.root, CheckedAnswer) else self.root.checked
 
 

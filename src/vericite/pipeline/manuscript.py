@@ -117,6 +117,20 @@ class ManuscriptCheck(Record):
         )
 
     @cached_property
+    def gated(self) -> CheckedAnswer:
+        """The verdicts with the counts that gates go by.
+
+        A sentence without a source at hand is dangling. If its note could not be read, whether its source is against
+        it is unknown, and it counts as failed.
+        """
+        unread = {found.key for found in self.references if any(map(_is_unread, found.problems))}
+        missing = [item.keys for item in self.sentences if item.outcome == "source not at hand"]
+        failed = sum(not unread.isdisjoint(keys) for keys in missing)
+        count = len(missing)
+        counts = Summary(claims=count, citations=count, dangling=count - failed, failed=failed)
+        return self.checked.model_copy(update={"summary": self.checked.summary + counts})
+
+    @cached_property
     def counts(self) -> Mapping[str, int]:
         """The number of sentences by outcome."""
         return Counter(sentence.outcome for sentence in self.sentences)
@@ -161,6 +175,10 @@ class ManuscriptCheck(Record):
 _COUNTED = ("not found", "retracted")
 ABOUT_SOURCES = {"not in these sources", "could not be asked"}
 """Problems that say something about the sources, and nothing about the reference."""
+
+
+def _is_unread(problem: ReferenceProblem) -> bool:
+    return problem.kind == "could not be read"
 
 
 def _is_failure(problem: ReferenceProblem) -> bool:

@@ -17,12 +17,14 @@ class Reference(Record):
     """A work in the list of references of a manuscript.
 
     ``key`` is what the text cites it by: its printed number, or the key of its record in a reference manager.
-    ``text`` is the reference as printed, if it is. The other fields were read from that, or from the record: see
-    ``origin``. ``authors`` are written as in ``Document``: family name, then initials or given names.
+    ``text`` is the reference as printed, if it is. ``passage`` is text of the work itself, if the manuscript has that
+    in place of a reference. The other fields were read from what is printed, or from the record: see ``origin``.
+    ``authors`` are written as in ``Document``: family name, then initials or given names.
     """
 
     key: str = Field(min_length=1)
     text: str = ""
+    passage: str = Field(default="", exclude_if=not_)
     origin: Literal["printed", "field code", "bibliography"] = "printed"
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -106,6 +108,7 @@ ReferenceProblemKind = Literal[
     "not found",
     "not in these sources",
     "could not be asked",
+    "could not be read",
     "title differs",
     "authors differ",
     "year differs",
@@ -130,7 +133,8 @@ class ReferenceProblem(Record):
     ``given`` is what the reference says, and ``found`` what the record says; for a duplicate, the keys of the two.
     "not in these sources" says nothing about the work itself: it was only looked for in a store or a folder. "not
     found" means that PubMed or Crossref was asked and has no such work. "could not be asked" has the sources in
-    ``given``, and the reasons in ``found``; ``is_offline`` says that the user forbids the network.
+    ``given``, and the reasons in ``found``; ``is_offline`` says that the user forbids the network. "could not be read"
+    means that a note or an entry of the list has neither a title nor an identifier.
     """
 
     kind: ReferenceProblemKind
@@ -140,7 +144,7 @@ class ReferenceProblem(Record):
 
     def __str__(self) -> str:
         """Return the problem in a few words."""
-        if self.kind == "could not be asked":
+        if self.kind in ("could not be asked", "could not be read"):
             return f"{self.kind}: {self.found}"
         if self.kind == "duplicate":
             return f"{self.kind}: same work as {self.found}"

@@ -9,12 +9,12 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vericite.corpus.manuscript.bibliography import Bibliography
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece, text_of
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece, read_notes, text_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
-from vericite.corpus.manuscript.printed import looks_like_reference, parse_reference
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.sources.docx import (
     ALTERNATIVES,
@@ -355,6 +355,9 @@ class _Reader:
         id = element.get(f"{W}id") or ""
         content = self.notes.get(f"{kind} {id}")
         if content is None:
+            # The text cites a note that the file lacks.
+            self.draft.by_note.add(f"{kind} {id}")
+            self.emit(Mark(f"^{id}^", (f"{kind} {id}",)))
             return
         inner = _Reader(Draft(f"{kind} {id}", works=self.draft.works), {}, self.sources, self.bookmarks, {})
         marks: list[str] = []
@@ -370,12 +373,10 @@ class _Reader:
         self.has_codes |= inner.has_codes
         text = " ".join(" ".join(words).split())
         keys = tuple(dict.fromkeys(marks))
-        if not keys and looks_like_reference(text):
-            keys = (self.draft.works.add(parse_reference(text, f"{kind} {id}")),)
+        if not keys and (key := self.draft.cited_by_note(f"{kind} {id}", text)):
+            keys = (key,)
         if keys:
             self.emit(Mark(f"^{id}^", keys))
-        elif text:
-            self.draft.note("notes without a reference were left out")
 
 
 _SKIPPED = frozenset(
@@ -414,20 +415,24 @@ def _base64(text: str) -> str:
 
 
 def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
-    draft = Draft(file.name, notes=list(bibliography.notes))
     with unpacked(file) as archive:
-        names = set(archive.namelist())
-        styles = parsed_part(file, archive, STYLES) if STYLES in names else None
-        _note_unread(draft, file, archive, names)
-        reader = _Reader(
-            draft,
-            heading_levels(styles),
-            _word_sources(file, archive, names),
-            _bookmarks(file, archive, names),
-            _notes(file, archive, names),
-        )
-        reader.blocks(_children(parsed_part(file, archive, BODY)))
-        reader.finish(None)
+        return read_notes(partial(_drafted, file, archive, bibliography))
+
+
+def _drafted(file: SourceFile, archive: zipfile.ZipFile, bibliography: Bibliography, has_remarks: bool) -> Draft:
+    draft = Draft(file.name, notes=list(bibliography.notes), has_remarks=has_remarks)
+    names = set(archive.namelist())
+    styles = parsed_part(file, archive, STYLES) if STYLES in names else None
+    _note_unread(draft, file, archive, names)
+    reader = _Reader(
+        draft,
+        heading_levels(styles),
+        _word_sources(file, archive, names),
+        _bookmarks(file, archive, names),
+        _notes(file, archive, names),
+    )
+    reader.blocks(_children(parsed_part(file, archive, BODY)))
+    reader.finish(None)
     for frame in reader.open:
         # A list whose field is not closed.
         if frame.is_list:
@@ -435,7 +440,7 @@ def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
             draft.printed += [text for text in frame.printed if text.strip()]
     if not reader.has_codes:
         draft.only_if_cited = {draft.works.add(reference) for reference in bibliography.works.values()}
-    return draft.manuscript()
+    return draft
 
 
 def _note_unread(draft: Draft, file: SourceFile, archive: zipfile.ZipFile, names: set[str]) -> None:

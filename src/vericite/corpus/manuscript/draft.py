@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vericite.corpus.manuscript.printed import NO_LIST, link, parse_reference, split_references
+from vericite.corpus.manuscript.printed import NO_LIST, link, looks_like_reference, parse_reference, split_references
 from vericite.corpus.sources.entry import folded, without_controls
 from vericite.corpus.sources.files import MOST_CHARACTERS
 from vericite.errors import InputError
 from vericite.records import Manuscript, ManuscriptCitation, ManuscriptHeading, Reference, Span
+from vericite.text.passages import passage_in
 from vericite.text.references import reference_key
 
 
@@ -90,6 +91,9 @@ class Draft:
         links_numbers: Whether the text may cite the known list by numbers, too.
         only_if_cited: Keys of works that the list has only if the text cites them, as a BibTeX file's.
         cited_by: Keys of listed references by another name, such as the anchor that a link leads to.
+        has_remarks: Whether notes without a reference are remarks of the author, and not what a sentence cites.
+        by_note: Keys of works that only notes name.
+        unsure: Those of them that may be remarks.
     """
 
     name: str
@@ -101,6 +105,9 @@ class Draft:
     only_if_cited: set[str] = field(default_factory=set[str])
     cited_by: dict[str, str] = field(default_factory=dict[str, str])
     printed: list[str] = field(default_factory=list[str])
+    has_remarks: bool = False
+    by_note: set[str] = field(default_factory=set[str])
+    unsure: set[str] = field(default_factory=set[str])
     _parts: list[str] = field(default_factory=list[str])
     _length: int = 0
     _headings: list[ManuscriptHeading] = field(default_factory=list[ManuscriptHeading])
@@ -110,6 +117,24 @@ class Draft:
         """Add a note, once."""
         if note not in self.notes:
             self.notes.append(note)
+
+    def cited_by_note(self, key: str, text: str) -> str | None:
+        """Add what a note cites, and return the key of the work; None for a remark.
+
+        A note has a reference or a passage of the source. One with neither is kept, to be reported.
+        """
+        passage = passage_in(text)
+        if passage is None and looks_like_reference(text):
+            work = self.works.add(parse_reference(text, key))
+        elif self.has_remarks and not (passage and passage.is_quoted):
+            self.note("notes without a reference were left out")
+            return None
+        else:
+            work = self.works.add(Reference(key=key, text=text, passage=passage.text if passage else ""))
+            if passage is None or not passage.is_quoted:
+                self.unsure.add(work)
+        self.by_note.add(work)
+        return work
 
     def paragraph(self, pieces: Iterable[Piece], level: int | None = None) -> None:
         """Append a paragraph, or a heading of this level (0 is the title); white space becomes single spaces."""
@@ -193,7 +218,7 @@ class Draft:
         """Add the printed references; one that is a known work gives it its text."""
         titles = self._titles()
         for key, text in [*listed, *(("", text) for text in self.printed)]:
-            reference = parse_reference(text, key or "printed")
+            reference = listed_reference(text, key or "printed")
             whole = folded(text)
             titled = (name for name, title in titles if title in whole)
             known = self.works.find(*names_of(reference)) or next(titled, None)
@@ -217,6 +242,25 @@ class Draft:
         """Return the keys of works that are known from records, with their titles."""
         known = [(key, work) for key, work in self.works.by_key.items() if work.origin != "printed"]
         return [(key, title) for key, work in known if len(title := folded(work.title)) > 20]
+
+
+def listed_reference(text: str, key: str) -> Reference:
+    """Return an entry of a printed list: a reference, or a passage of the source in place of it."""
+    passage = passage_in(text)
+    return Reference(key=key, text=text, passage=passage.text) if passage else parse_reference(text, key)
+
+
+def read_notes(drafted: Callable[[bool], Draft]) -> Manuscript:
+    """Return a manuscript in which notes without a reference are remarks if it cites by more than notes.
+
+    Args:
+        drafted: Reads the manuscript; its argument says whether such notes are remarks.
+    """
+    draft = drafted(False)
+    manuscript = draft.manuscript()
+    if draft.unsure and not draft.by_note.issuperset(manuscript.cited_keys):
+        return drafted(True).manuscript()
+    return manuscript
 
 
 def _stands_alone(headings: Sequence[ManuscriptHeading]) -> bool:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.manuscript.bibliography import Bibliography
 from vericite.corpus.manuscript.cited import of_address
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece, listed_reference
 from vericite.corpus.manuscript.kind import ManuscriptKind
-from vericite.corpus.manuscript.printed import parse_reference
 from vericite.corpus.sources.files import SourceFile, root_of
 from vericite.corpus.sources.texts import REFERENCES
 from vericite.errors import InputError
@@ -159,7 +158,7 @@ def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
         reader.items |= dict.fromkeys(ids, key)
         named = next((id[4:] for id in ids if id.startswith("ref-") and id[4:] in bibliography.works), None)
         if named is None:
-            draft.works.by_key.setdefault(key, parse_reference(text, key))
+            draft.works.by_key.setdefault(key, listed_reference(text, key))
     draft.list_is_known = bool(items) or bool(bibliography.works)
     draft.links_numbers = bool(items)
     for holder in holders:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from vericite.corpus.manuscript.bibliography import Bibliography, read_bibliography
 from vericite.corpus.manuscript.cited import author_year
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece, text_of
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece, listed_reference, text_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
-from vericite.corpus.manuscript.printed import parse_reference
 from vericite.corpus.sources.bibtex import letters_of_latex
 from vericite.corpus.sources.files import SourceFile, opened
 from vericite.errors import InputError
@@ -347,7 +346,7 @@ def _items(text: str) -> Iterator[Reference]:
         ends = [*(item.start() for item in items[1:]), len(found[1])][: len(items)]
         for item, end in zip(items, ends, strict=True):
             words = re.sub(r"\\newblock\b", " ", found[1][item.end() : end])
-            yield parse_reference(_plain(words), item[2].strip())
+            yield listed_reference(_plain(words), item[2].strip())
 
 
 def _plain(text: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from vericite.corpus.manuscript.bibliography import Bibliography, read_bibliography
 from vericite.corpus.manuscript.cited import of_address
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece, text_of
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece, read_notes, text_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
 from vericite.corpus.manuscript.latex import path_in_folder
 from vericite.corpus.manuscript.printed import looks_like_reference, parse_reference
@@ -126,21 +127,27 @@ class _Marks:
 
     def note(self, shown: str, text: str | None) -> str:
         """Replace a footnote by what it cites; other notes are left out."""
+        number = re.fullmatch(r"\[\^(.+)\]", shown)
+        name = f"note {number[1]}" if number else f"note {len(self.placed) + 1}"
         if text is None:
-            return shown
+            # Of a note that is missing; otherwise such as [^a-z].
+            if number is None or not number[1].isdigit():
+                return shown
+            self.draft.by_note.add(name)
+            return self.place(Mark(shown, (name,)))
         words = " ".join(text.split())
         keys = list(self.keys(words))
         linked = [match["address"] for match in _LINK.finditer(words)] + _ADDRESS.findall(words)
         found = [reference for address in linked if (reference := of_address(_bare(address)))]
         plain = spoken(words)
-        if not keys and looks_like_reference(plain):
-            number = re.fullmatch(r"\[\^(.+)\]", shown)
-            parsed = parse_reference(plain, f"note {number[1]}" if number else f"note {len(self.placed) + 1}")
-            if found and not (parsed.doi or parsed.pmid):
+        if not keys and found:
+            parsed = parse_reference(plain, name) if looks_like_reference(plain) else None
+            if parsed and not (parsed.doi or parsed.pmid):
                 parsed = parsed.model_copy(update={"doi": found[0].doi, "pmid": found[0].pmid})
-            keys = [self.draft.works.add(parsed)]
-        elif not keys:
-            keys = [self.draft.works.add(reference) for reference in found]
+            keys = [self.draft.works.add(reference) for reference in ([parsed] if parsed else found)]
+            self.draft.by_note.update(keys)
+        elif not keys and (key := self.draft.cited_by_note(name, plain)):
+            keys = [key]
         return (
             self.place(Mark(shown if is_footnote_mark(shown) else "[^note]", tuple(dict.fromkeys(keys))))
             if keys
@@ -159,8 +166,12 @@ def is_footnote_mark(shown: str) -> bool:
 
 
 def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
-    fields, text = front_matter(_PRIVATE.sub("", without_controls(file.text())))
-    draft = Draft(file.name, notes=list(bibliography.notes))
+    return read_notes(partial(_drafted, file, file.text(), bibliography))
+
+
+def _drafted(file: SourceFile, text: str, bibliography: Bibliography, has_remarks: bool) -> Draft:
+    fields, text = front_matter(_PRIVATE.sub("", without_controls(text)))
+    draft = Draft(file.name, notes=list(bibliography.notes), has_remarks=has_remarks)
     works = dict(bibliography.works)
     for name in _names(fields.get("bibliography")):
         if not bibliography.has(name) and (path := path_in_folder(file.path.parent, name, "", draft.note)):
@@ -188,7 +199,7 @@ def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
             draft.paragraph(marks.pieces(block.title), 0 if is_title else block.level)
         else:
             draft.paragraph(marks.pieces(block))
-    return draft.manuscript()
+    return draft
 
 
 def _names(value: object) -> Iterable[str]:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from vericite.corpus.manuscript.bibliography import Bibliography
-from vericite.corpus.manuscript.draft import Works, names_of
+from vericite.corpus.manuscript.draft import Works, listed_reference, names_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
 from vericite.corpus.manuscript.printed import (
     AFTER_LIST,
     LIST_HEADING,
     NO_LIST,
     link,
-    parse_reference,
     split_list,
     split_references,
 )
@@ -35,7 +34,7 @@ def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
         headings = [heading for heading in headings if heading.start < len(text)]
         pages = [min(page, len(text)) for page in pages]
     file.check_cancelled()
-    references = _known([parse_reference(entry, key) for key, entry in entries], bibliography)
+    references = _known([listed_reference(entry, key) for key, entry in entries], bibliography)
     notes = [*bibliography.notes]
     notes += [problem if page == 0 else f"page {page}: {problem}" for page, problem in layout.problems]
     if not references:

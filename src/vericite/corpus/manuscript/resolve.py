@@ -58,7 +58,7 @@ def resolve(
         for start in range(0, len(references), _AT_ONCE):
             searches = [_Search(reference) for reference in references[start : start + _AT_ONCE]]
             for source in opened:
-                _look_up(source, [search for search in searches if search.chosen is None])
+                _look_up(source, [search for search in searches if search.is_open])
             for source in opened:
                 _add_full_texts(source, [search for search in searches if search.chosen is not None])
             found += [search.result(opened) for search in searches]
@@ -81,6 +81,11 @@ class _Search:
     """Why a source could not be asked, by its name."""
     full_text: Document | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be looked for; a passage of the work is the document that the manuscript means."""
+        return self.chosen is None and not self.reference.passage
+
     def take(self, candidates: Iterable[WorkCandidate], source: str) -> None:
         """Choose the most likely candidate, if it is likely enough."""
         bare = not self.reference.title and not self.reference.authors
@@ -98,6 +103,9 @@ class _Search:
     def result(self, sources: Sequence[WorkSource]) -> ResolvedReference:
         """Return what was found."""
         reference = self.reference
+        if reference.passage:
+            document = Document.from_text(reference.key, reference.passage)
+            return ResolvedReference(key=reference.key, reference=reference, document=document, source="manuscript")
         if self.chosen is None:
             return ResolvedReference(
                 key=reference.key, reference=reference, problems=(*self._wrong_ids(None), self._missing(sources))
@@ -127,7 +135,7 @@ class _Search:
             names = ", ".join(self.failures)
             return ReferenceProblem(kind="could not be asked", given=names, found=found, is_offline=is_offline)
         if not (reference.title or reference.doi or reference.pmid or reference.pmcid):
-            return ReferenceProblem(kind="could not be asked", found="no title or identifier could be read")
+            return ReferenceProblem(kind="could not be read", found="it has no title and no identifier")
         catalogues = ", ".join(source.name for source in sources if source.is_catalogue)
         # PubMed and Crossref lack books, reports and web sites that exist.
         if catalogues and (reference.journal or reference.doi or reference.pmid):
@@ -156,7 +164,7 @@ class _Search:
 
 def _look_up(source: WorkSource, searches: Sequence[_Search]) -> None:
     for tier in source.tiers:
-        left = [search for search in searches if search.chosen is None]
+        left = [search for search in searches if search.is_open]
         if not left:
             return
         for search, looked in zip(left, tier([search.reference for search in left]), strict=True):
