@@ -42,6 +42,14 @@ def test_an_empty_text_is_no_answer_to_attribute(run_cli, tmp_path):
     assert printed.code == 2 and "expected answers; found none" in printed.err
 
 
+def test_a_binary_file_has_one_problem(run_cli, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe\n" * 50)
+    printed = run_cli("check", str(path))
+    assert printed.code == 2 and printed.out == ""
+    assert "line 1: expected a text; found a binary file" in printed.err and printed.err.count("UTF-8") == 1
+
+
 def test_an_empty_device_is_reported(run_cli):
     assert "expected answers; found none in /dev/null" in run_cli("check", "/dev/null").err
 

@@ -12,6 +12,7 @@ from vericite.corpus import demo_questions
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.check import check
 from vericite.records import Run
+from vericite.reporting.run_lines import native
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,12 @@ def test_while_a_model_writes_its_words_and_the_seconds_are_shown():
     shown = out.getvalue()
     assert "answering, 12 s" in shown and "Zinc helps �[31mmost." in shown
     assert "checking" in shown.split("Zinc helps")[-1]
+
+
+def test_a_contradicted_sentence_is_not_called_partly_supported_beside_it():
+    checked = check("Statins raise LDL [1].", ["Statins lower LDL."])
+    (verdict,) = checked.verdicts
+    assert verdict.label == "contradicted"
+    assert native(verdict.model_copy(update={"degree": "partly supported"})) == ""
+    irrelevant = {"degree": "partly supported", "label": "irrelevant", "native": "irrelevant"}
+    assert native(verdict.model_copy(update=irrelevant)) == "partly supported"

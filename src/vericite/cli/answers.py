@@ -31,7 +31,7 @@ def read_answers(
     Args:
         file: File of answers.
         format: Format of the file.
-        documents: File of documents; or ``pubmed`` or a store, in which cited documents are looked up.
+        documents: File or folder of documents; or ``pubmed`` or a store, in which cited documents are looked up.
         problems: Receives the unusable records of both files.
         on_format: Called with the detected format if ``format`` is ``auto``.
         on_line: Called before each answer with the line on which its record begins; 0 for a data set.
@@ -79,7 +79,7 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
     from vericite.errors import RecordError
 
     ids = _Ids(file)
-    number = words = cited = sourced = 0
+    number = words = cited = sourced = matched = 0
     for number, item in enumerate(items, start=1):
         if isinstance(item, RecordError):
             # Counts as content: the record is reported on its own.
@@ -88,6 +88,7 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
             ids.see(item.id, number)
             words += bool(item.text.strip() or item.failed)
             cited += any(claim.citations for claim in item.claims)
+            matched += any(citation.document for claim in item.claims for citation in claim.citations)
             sourced += bool(item.documents)
         yield item
     ids.show_more()
@@ -98,7 +99,13 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
     if cited and not sourced and not has_library:
         remark(
             f"expected the documents that the answers cite; found none in {file}, so every citation is dangling. "
-            "Give them with --documents FILE"
+            "Give them with --documents FILE or FOLDER"
+        )
+    elif cited and not matched:
+        remark(
+            f"expected citations of the documents given; found none in {file}, so every citation is dangling. "
+            "A citation is the PMID, DOI, address or id of a document; [1] is the one with the id 1 or of a file 1.pdf "
+            "if the answer has no documents of its own"
         )
 
 

@@ -43,9 +43,9 @@ JudgeOption = Annotated[
 DocumentsOption = Annotated[
     Path | None,
     typer.Option(
-        help='Documents that are cited by PMID, DOI or address: JSONL {"id", "title"?, "text"}; for '
-        "check and repair also a store, or pubmed, which asks NCBI for the cited articles; for a manuscript also a "
-        "folder, crossref or pmc, or several with commas between them.",
+        help='Documents that are cited by PMID, DOI, address or id: JSONL {"id", "title"?, "text"}, another file or a '
+        "folder of files (PDF, Word ...); for check and repair also a store, or pubmed, which asks NCBI for the cited "
+        "articles; for a manuscript also crossref or pmc, or several with commas between them.",
         metavar="FILE",
     ),
 ]

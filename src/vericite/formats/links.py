@@ -19,6 +19,7 @@ from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, dict
 from vericite.formats.spans import read_message
 from vericite.records import Answer, Document, Span, storable
 from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
+from vericite.text.passages import passage_in
 from vericite.text.references import Library, body_end, parse_markers, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
@@ -75,14 +76,21 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     record = raw.read(_Text)
     text = storable(record.markdown)
     taken = max((number for group in parse_markers(text) for number in group.numbers), default=0)
-    given = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
-    sources = CitableDocuments(given, library, taken=taken)
     definitions: dict[str, str] = {}
     for match in DEFINITION.finditer(text):
         definitions.setdefault(folded(match["name"]), match["target"])
     prose = DEFINITION.sub(blank, text)
-    for number, target in _entries(prose, sources):
-        definitions.setdefault(number, target)
+    listed = [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(prose, body_end(prose))]
+    own = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
+    passages = {} if own else _passages({**dict(reversed(listed)), **definitions})
+    numbers = [str(number) for number in range(1, max((int(n) for n in passages if n.isdecimal()), default=0) + 1)]
+    numbered = [number if number in passages else "" for number in numbers]
+    sources = CitableDocuments(
+        own or list(passages.values()), library, None if own else numbered, taken=max(taken, len(numbered))
+    )
+    for number, target in listed:
+        if any(sources.knows(name) for name in names_of(target)):
+            definitions.setdefault(number, target)
     mentions = disjoint(mentions_in(prose, definitions, sources))
     id = record.id or str(raw.number)
     answer = parse_answer(id, prose, sources.documents, record.question, mentions=mentions)
@@ -94,11 +102,11 @@ def blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _entries(text: str, sources: CitableDocuments) -> Iterator[tuple[str, str]]:
-    """Yield the numbered entries of the reference list at the end that name a known document."""
-    for match in ENTRY.finditer(text, body_end(text)):
-        if any(sources.knows(name) for name in names_of(match["target"])):
-            yield match["name"] or match["plain"], match["target"]
+def _passages(definitions: Mapping[str, str]) -> dict[str, Document]:
+    """Return the documents that footnotes and the list at the end hold as text, by number or name."""
+    found = {name: passage_in(target) for name, target in definitions.items()}
+    texts = {name.removeprefix("^") if name[1:].isdecimal() else name: passage for name, passage in found.items()}
+    return {name: Document.from_text(name, passage.text) for name, passage in texts.items() if passage}
 
 
 def folded(name: str) -> str:

@@ -11,6 +11,7 @@ from vericite.formats import links
 from vericite.records import Document, storable
 from vericite.records.manuscripts import Reference
 from vericite.text.citations import CitableDocuments, Mention, disjoint
+from vericite.text.passages import passage_in
 from vericite.text.references import body_end, parse_markers, parse_pmids, reference_key
 
 _EDGES = " \t\n.,;:!?*_-–—|()[]"
@@ -47,7 +48,9 @@ def read_pasted(text: str, most: int | None = None) -> PastedAnswer:
     numbered = _Numbered(most)
     for name, target in definitions.items():
         if name.removeprefix("^").isdecimal():
-            numbered.put(int(name.removeprefix("^")), _reference(target, links.names_of(target)))
+            passage = passage_in(target)
+            reference = Reference(key=f"text {name}", text=target, passage=passage.text) if passage else None
+            numbered.put(int(name.removeprefix("^")), reference or _reference(target, links.names_of(target)))
     for match in links.INLINE.finditer(prose):
         if number := links.OWN_NUMBER.fullmatch(match["label"]):
             numbered.put(int(number[1]), _reference("", iter((match["url"],))))

@@ -24,6 +24,7 @@ from vericite.formats.files import (
     suffix_of,
 )
 from vericite.formats.form import Fields, Foreign, Format, Given, Name, PerhapsName, RawRecord, answer_of, passages
+from vericite.formats.given import SOURCES, with_documents
 from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
 from vericite.formats.sessions import PAPER_QA
 from vericite.formats.spans import SPANS
@@ -77,9 +78,10 @@ class _Written(Foreign):
 
 
 def _read_vericite(raw: RawRecord, library: Library) -> Answer:
-    record = raw.read(_Written)
+    fields = raw.fields
+    record = (raw if fields is None else raw.with_fields(with_documents(fields))).read(_Written)
     if record.documents is None and not library:
-        raise raw.refused("documents", "expected the documents that the answer cites; found none")
+        raise raw.refused("documents", f"expected the documents that the answer cites; found none{_hint(fields or {})}")
     given = record.documents or ()
     for number, item in enumerate(given):
         if item.texts is None:
@@ -91,10 +93,22 @@ def _read_vericite(raw: RawRecord, library: Library) -> Answer:
     return answer_of(record.id or str(raw.number), record.answer, CitableDocuments(documents, library), record.question)
 
 
+def _hint(fields: Fields) -> str:
+    """Return what to do if the sources have another name, or only names and addresses."""
+    named = next((name for name in SOURCES if fields.get(name)), None)
+    if named:
+        return f", and no texts in {named!r}. Give the texts of the sources, or --documents FILE"
+    return ". If a field has another name, --format contexts=NAME; for a file or folder of them, --documents"
+
+
+def _is_vericite(fields: Fields) -> bool:
+    return "answer" in fields or "answer" in with_documents(fields)
+
+
 VERICITE = Format(
     '{"id"?, "question"?, "answer": "text with [1] or PMID: 123", "documents": [{"id"?, "title"?, "text"}]}',
     _read_vericite,
-    lambda fields: "answer" in fields,
+    _is_vericite,
 )
 
 

@@ -22,6 +22,7 @@ from pydantic_core import from_json, to_json
 from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
 from vericite.formats.delimited import repeated, rows, several_columns
 from vericite.formats.form import Fields, RawRecord, items_in
+from vericite.formats.given import REPLIES, SOURCES
 from vericite.records import LONGEST_LINE, open_bytes
 from vericite.records.base import unpacked
 
@@ -49,7 +50,7 @@ _LISTS = frozenset(("documents", "contexts", "retrieved_contexts", "context_ids"
 _KNOWN = frozenset((
     *COLUMNS, "user_input", "response", "retrieved_contexts", "retrieved_context_ids", "markdown", "output", "result",
     "query", "input", "docs", "context", "source_documents", "source_nodes", "data", "text", "qid", "question_id",
-    "sample_id",
+    "sample_id", *SOURCES, *REPLIES,
 ))  # fmt: skip
 """Field names that are recognized in any case in the first row."""
 _WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))

@@ -248,7 +248,7 @@ def number_lines(path: Path) -> Iterator[tuple[int, str] | RecordError]:
     """Stream a file's non-empty lines with their numbers.
 
     These yield their error: a line that is not UTF-8 or too long, the place where a gzip file breaks off, and a line
-    that was changed in a file with digests (``Lines``).
+    that was changed in a file with digests (``Lines``). The first such line of a binary file ends it.
 
     Raises:
         InputError: The file cannot be read at all.
@@ -256,6 +256,7 @@ def number_lines(path: Path) -> Iterator[tuple[int, str] | RecordError]:
     with open_bytes(path) as file:
         number = 0
         known = None if path == STDIN else known_digests(path)
+        is_binary: bool | None = None
         while True:
             number += 1
             try:
@@ -271,6 +272,12 @@ def number_lines(path: Path) -> Iterator[tuple[int, str] | RecordError]:
                     raise RecordError(path, number, None, changed(path))
                 if line:
                     yield number, _decoded(line, path, number)
+            except _NotUTF8 as error:
+                if is_binary is None and (is_binary := _is_binary(path)):
+                    problem = "expected a text; found a binary file, or one in UTF-16. Is it the file you meant? "
+                    yield RecordError(path, number, None, problem + "Save a text as UTF-8")
+                    return
+                yield error
             except RecordError as error:
                 yield error
             except (EOFError, BadGzipFile, zlib.error) as error:
@@ -299,7 +306,22 @@ def _decoded(raw: bytes, path: Path, number: int) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8; found byte 0x{raw[error.start]:02x} at {error.start}. Save it as UTF-8"
-        raise RecordError(path, number, None, problem) from None
+        raise _NotUTF8(path, number, None, problem) from None
+
+
+class _NotUTF8(RecordError):
+    """A line that is not UTF-8."""
+
+
+def _is_binary(path: Path) -> bool:
+    """Whether a file has NUL bytes at its beginning, which no text in UTF-8 has. A pipe is read only once."""
+    if not path.is_file():
+        return False
+    with open_bytes(path) as file:
+        return b"\0" in file.read(_BEGINNING)
+
+
+_BEGINNING = 8_000
 
 
 @contextmanager

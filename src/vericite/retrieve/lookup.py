@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.corpus.sources.entry import pmid_of
+from vericite.corpus.store.place import is_store
 from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError
 from vericite.network.access import offline_by_environment
@@ -181,8 +182,8 @@ class FetchedCitations:
 
 
 def is_lookup_source(documents: str) -> bool:
-    """Whether this names a source that is asked for single documents (PubMed or a store), not a file."""
-    return documents == PUBMED or documents.startswith("s3:/") or Path(documents).is_dir()
+    """Whether this names a source that is asked for single documents (PubMed or a store), not a file or folder."""
+    return documents == PUBMED or is_store(documents)
 
 
 def cited_documents(

@@ -18,6 +18,7 @@ from vericite.text.references import (
     body_end,
     bracketed_names,
     lines,
+    names_itself,
     other_markers,
     parse_markers,
     parse_pmids,
@@ -84,8 +85,14 @@ class CitableDocuments:
         return found
 
     def numbered(self, number: int) -> Cited:
-        """Return the document of ``[number]``."""
-        return number, (self._numbered[number - 1] or None) if 1 <= number <= len(self._numbered) else None
+        """Return the document of ``[number]``: of an answer without documents, the one with this id in the library."""
+        if 1 <= number <= len(self._numbered):
+            return number, self._numbered[number - 1] or None
+        found = None if self._numbered else self._library.find(str(number))
+        if found is None or not names_itself(found, str(number)):
+            return number, None
+        document = self._find(str(number))
+        return number, document.id if document else None
 
     @property
     def count(self) -> int:

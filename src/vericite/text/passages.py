@@ -41,8 +41,10 @@ _VERB = re.compile(
 )
 _END = re.compile(r"[.!…][\"”’)\]]*\s*\Z")
 _SECOND = re.compile(r"[.!?] +[A-Z]")
-_FEWEST = 6
-"""Minimum number of words of a passage."""
+_FEWEST, _FEWEST_OF_SEVERAL = 4, 6
+"""Words that a passage has at least, and each of several sentences: an author or a journal is shorter."""
+_SHORTEST, _LONG = 3, 60
+"""Words that a text given as a source has at least, and more of them than any reference."""
 
 
 def passage_in(text: str) -> Passage | None:
@@ -62,10 +64,20 @@ def passage_in(text: str) -> Passage | None:
     return Passage(text, False) if _is_running(text) or not _LIKE_A_REFERENCE.search(text) else None
 
 
+def holds_text(text: str) -> bool:
+    """Whether a text given as a source is more than its name, address or reference."""
+    words = len(text.split())
+    if words > _LONG:
+        return True
+    if words < _SHORTEST or _REFERENCE.search(text):
+        return False
+    return _is_running(text) or not _LIKE_A_REFERENCE.search(text)
+
+
 def _is_running(text: str) -> bool:
     """Whether a text is several sentences, none of them as short as an author or a journal."""
     parts = [text[span.slice] for span in split_sentences(text)]
-    return len(parts) > 1 and all(len(part.split()) >= _FEWEST for part in parts)
+    return len(parts) > 1 and all(len(part.split()) >= _FEWEST_OF_SEVERAL for part in parts)
 
 
 def _is_prose(text: str) -> bool:

@@ -143,9 +143,21 @@ class UnneededLibrary(Library):
         return True
 
 
+_FILE_ID = re.compile(r"(?P<name>.+)-[0-9a-f]{10}")
+"""The id of a file without an identifier of its own: its name, and a digest of where it is."""
+
+
+def names_itself(document: Document, name: str) -> bool:
+    """Whether a name is the document's id, or that of its file, without the ending."""
+    file = _FILE_ID.fullmatch(document.id)
+    return name in (document.id, file["name"] if file else None)
+
+
 def _keys(document: Document) -> Iterator[str]:
     yield reference_key(document.id)
     yield from (reference_key(name) for name in (document.pmid, document.doi, document.pmcid) if name)
+    if file := _FILE_ID.fullmatch(document.id):
+        yield reference_key(file["name"])
 
 
 _SPACE = r"[^\S\n]"
