@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,24 @@ class Contrast:
     def is_change(self) -> bool:
         """Whether the figures are sizes of changes."""
         return is_change(self.sentence, self.given[0].amount)
+
+    @property
+    def before(self) -> str:
+        """The text before its figures, from the last other figure of the unit."""
+        first = min(figure.amount.start for figure in self.given)
+        others = self._others(0, first)
+        return self.sentence[others[-1].stop if others else 0 : first]
+
+    @property
+    def about(self) -> str:
+        """The text that says what its figures measure, to the next other figure of the unit."""
+        last = max(figure.amount.stop for figure in self.given)
+        after = self._others(last, len(self.sentence))
+        return self.before + self.sentence[last : after[0].start if after else None]
+
+    def _others(self, start: int, end: int) -> list[Amount]:
+        unit = unit_stem(self.given[0].amount.unit)
+        return [item for item in findings(self.sentence[:end]) if item.start >= start and unit_stem(item.unit) == unit]
 
     @property
     def listed(self) -> str:
@@ -89,7 +108,7 @@ def _arm(name: str) -> str:
     return _ARM.format(name).replace("{{", "{").replace("}}", "}")
 
 
-_LEAD = r"(?:(?:by|of|was|were|to|only|just|about|approximately|a|had|it was|is)\s){0,2}"
+_LEAD = r"(?:(?:by|of|in|among|was|were|to|only|just|about|approximately|a|had|it was|is)\s){0,2}"
 _FORMS = [
     # 34% with A and (by) 18% with B
     _form(rf"{_figure('f1')}\s{_GIVING}\s{_arm('a1')}{_BETWEEN}{_LEAD}{_figure('f2')}\s{_GIVING}\s{_arm('a2')}{_END}"),
@@ -119,23 +138,25 @@ _FORMS = [
 
 
 def _masked(sentence: str) -> tuple[str, list[Amount]]:
-    """Return a sentence in which each finding is ⟦n⟧, without brackets of other numbers after it."""
+    """Return a sentence in which each finding is ⟦n⟧, without its count, spread and brackets of other numbers."""
     kept = findings(sentence)
     parts: list[str] = []
     last = 0
     for number, item in enumerate(kept):
         parts += [sentence[last : item.start], f"⟦{number}⟧"]
         last = item.stop
-    text = "".join([*parts, sentence[last:]])
+    text = _SPREAD.sub("", "".join([*parts, sentence[last:]]))
     return _BRACKETS.sub("", text), kept
 
 
+_SPREAD = re.compile(r"⟦[0-9]+⟧\s?/\s?⟦[0-9]+⟧[,;:]?\s(?=⟦)|(?<=⟧)\s?(?:±|\+/-)\s?⟦[0-9]+⟧")
 _BRACKETS = re.compile(r"(?<=⟧)\s?(?:\([^()⟧]*(?:⟦[0-9]+⟧[^()⟧]*)*\)|\[[^\[\]]*\])")
 
 
-def contrasts(text: str) -> list[Contrast]:
+@lru_cache(maxsize=1024)
+def contrasts(text: str) -> tuple[Contrast, ...]:
     """Return the contrasts of a text, in order."""
-    return list(_contrasts(text))
+    return tuple(_contrasts(text))
 
 
 def _contrasts(text: str) -> Iterator[Contrast]:
@@ -146,10 +167,13 @@ def _contrasts(text: str) -> Iterator[Contrast]:
         masked, kept = _masked(sentence)
         if len(kept) < 2:
             continue
+        seen: list[Contrast] = []
         for form in _FORMS:
             at = 0
             while match := form.search(masked, at):
-                if found := _read(sentence, match, kept):
+                found = _read(sentence, match, kept)
+                if found is not None and found not in seen:
+                    seen.append(found)
                     yield found
                 at = max(match.start("f1") + 1, match.start() + 1)
 
@@ -174,7 +198,9 @@ def _named(arm: str) -> str:
     return re.sub(r"^(?:the|a|an)\s", "", arm.strip(), flags=re.IGNORECASE)
 
 
-_COMPARED = re.compile(rf"\b(?:{_ARMS['comparing']})\s[^,;]*|\([^()]*\)", re.IGNORECASE)
+COMPARING = re.compile(rf"\b(?:as\s)?(?:{_ARMS['comparing']})\s", re.IGNORECASE)
+"""What stands before the arm that something is compared with."""
+_ASIDE = re.compile(rf"{COMPARING.pattern}[^,;]*|\([^()]*\)", re.IGNORECASE)
 _CHANGE_BEFORE = re.compile(
     rf"\b(?:by(?:\s[a-z]+){{0,2}}|(?:{_SIZES})(?:\s(?:of|was|were|to be|by))?)\s$", re.IGNORECASE
 )
@@ -192,7 +218,7 @@ def is_change(text: str, item: Amount) -> bool:
 
 def subject_of(claim: str, contrast: Contrast) -> int | None:
     """Return the place of the one arm that a claim is about; what it compares with and brackets are left out."""
-    own = stems(_COMPARED.sub(" ", claim))
+    own = stems(_ASIDE.sub(" ", claim))
     named = [place for place, marks in enumerate(contrast.marks) if marks <= own]
     others = [place for place, marks in enumerate(contrast.marks) if marks & own]
     return named[0] if len(named) == 1 and others == named else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from vericite.models.contracts import ENTAILS, Judge, Pair
-from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, UnsupportedWords, Verdict
+from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, UnsupportedWords, Verdict, WordKind
 from vericite.text.injection import dictates
 from vericite.text.words import bounded, word_list, words
 from vericite.verify.counterparts import Counterpart
@@ -21,9 +21,10 @@ from vericite.verify.details import Compared, Suspect, Variant, association, com
 from vericite.verify.figures import amounts, carrying_ratio
 from vericite.verify.judging import ask, log_odds
 from vericite.verify.premises import Sources
+from vericite.verify.swaps import Swap, swap
 from vericite.verify.verifier import weighted_overlap
 
-EXPLAINING = "words.v5"
+EXPLAINING = "words.v6"
 """Signature of the rules, for provenance; changes whenever they would name other words."""
 
 _AT_ONCE, _CLAIMS = 32, 64
@@ -60,6 +61,7 @@ class _Asked:
     text: str
     source: Compared
     suspects: tuple[Suspect, ...] = ()
+    swapped: Swap | None = None
 
     @property
     def pairs(self) -> Iterator[Pair]:
@@ -109,7 +111,9 @@ class Explainer:
                     item = asked.get((number, place))
                     if item is None:
                         continue
-                    if found := found_in(item.source, verdict, item.suspects, support):
+                    if item.swapped is not None:
+                        verdicts[place] = _with_swap(verdict, item.text, item.swapped)
+                    elif found := found_in(item.source, verdict, item.suspects, support):
                         verdicts[place] = explained(verdict, item.text, item.source, found)
                     elif verdict.label != "supported" and (carried := carried_change(verdict.claim, item.source.text)):
                         verdicts[place] = verdict.model_copy(update={"because": carried})
@@ -130,6 +134,10 @@ def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked
         source = source_of(verdict, sources, cited)
         if not source.near:
             continue
+        text = answer.text[verdict.start : verdict.end]
+        if swapped := swap(verdict.claim, source.text):
+            yield place, _Asked(verdict, text, source, swapped=swapped)
+            continue
         found = suspects(verdict.claim, source)
         if verdict.label == "supported":
             found = [item for item in found if item.status != "present" and item.kind != "treatment"]
@@ -141,7 +149,7 @@ def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked
                 kept.append(suspect)
                 left -= len(suspect.variants)
         if kept or carried_change(verdict.claim, source.text):
-            yield place, _Asked(verdict, answer.text[verdict.start : verdict.end], source, tuple(kept))
+            yield place, _Asked(verdict, text, source, tuple(kept))
 
 
 def source_of(verdict: Verdict, sources: Sources, cited: Sequence[str]) -> Compared:
@@ -205,13 +213,22 @@ def _needed(suspect: Suspect, supported: bool) -> float:
 def explained(verdict: Verdict, sentence: str, source: Compared, found: WrongDetail) -> Verdict:
     """Return the verdict with the words and the reason; ``sentence`` is the claim as the answer has it."""
     suspect = found.suspect
-    place = place_in(sentence, verdict.claim, suspect.start, suspect.end)
+    because = reason(verdict.claim, source, found)
+    return _with_words(verdict, sentence, suspect.kind, (suspect.start, suspect.end), because)
+
+
+def _with_swap(verdict: Verdict, sentence: str, found: Swap) -> Verdict:
+    because = f"{found.reason[0].upper()}{found.reason[1:]}."
+    return _with_words(verdict, sentence, found.kind, (found.start, found.end), because)
+
+
+def _with_words(verdict: Verdict, sentence: str, kind: WordKind, span: tuple[int, int], because: str) -> Verdict:
+    place = place_in(sentence, verdict.claim, *span)
     if place is None:
         return verdict
-    text = sentence[slice(*place)]
     start, end = verdict.start + place[0], verdict.start + place[1]
-    unsupported = UnsupportedWords(kind=suspect.kind, text=text, start=start, end=end)
-    return verdict.model_copy(update={"words": (unsupported,), "because": reason(verdict.claim, source, found)})
+    unsupported = UnsupportedWords(kind=kind, text=sentence[slice(*place)], start=start, end=end)
+    return verdict.model_copy(update={"words": (unsupported,), "because": because})
 
 
 def place_in(sentence: str, claim: str, start: int, end: int) -> tuple[int, int] | None:
