@@ -24,6 +24,8 @@ _LITTLE = stems(f"{_ARMS['common']} {_ARMS['little']}")
 _OF_ANY = frozenset(_ARMS["of_any_direction"].split())
 _UNCLEAR = frozenset(_ARMS["unclear"].split())
 _DENYING = word_list("negators") | word_list("unchanged") | word_list("alike")
+FIGURES = "figures.v1"
+"""Signature of the rules; changes whenever they would decide differently."""
 Kind = Literal["level", "shrinking", "growing"]
 """What figures measure: how much there is, or how much of a change there was."""
 
@@ -104,7 +106,7 @@ def _has_elsewhere(claim: str, item: Amount, text: str, found: Sequence[Contrast
 # A comparison against the figures
 
 
-class Comparison(NamedTuple):
+class ArmComparison(NamedTuple):
     """A comparison of two arms: its word, and whether the first has more of a level or of a change, or changes it."""
 
     word: Word
@@ -162,7 +164,7 @@ def _kind(contrast: Contrast) -> Kind | None:
     return "level" if agrees else None
 
 
-def comparison(claim: str, contrast: Contrast) -> Comparison | None:
+def comparison(claim: str, contrast: Contrast) -> ArmComparison | None:
     """Return how a claim compares two arms; None if that is not clear."""
     sides = _sides(claim, contrast)
     inside = words(claim)
@@ -177,7 +179,7 @@ def comparison(claim: str, contrast: Contrast) -> Comparison | None:
     named = frozenset(stem_of(item.lower) for item in (*sizes, *changes))
     outcome = stems(claim).difference(_LITTLE, named, *contrast.marks)
     is_more = not sizes or word.lower in _LARGER
-    return Comparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
+    return ArmComparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
 
 
 def _sides(claim: str, contrast: Contrast) -> int | None:
