@@ -147,9 +147,13 @@ def test_answers_whose_verdicts_lie_next_to_them_are_not_judged_again_unseen(run
     """Else the labels would correct the rate of the default protocol, and not of the verdicts that were published."""
     verdicts, out = tmp_path / "verdicts.jsonl", tmp_path / "sample.jsonl"
     assert run_cli("check", answers, "--protocol", "vericite", *LEXICAL, "--out", str(verdicts)).code == 0
-    for command in (("annotate", "sample", answers, "--n", "40"), ("report", answers)):
-        printed = run_cli(*command, "--out", str(out))
-        assert printed.code == 2 and f"{tmp_path} to use it" in printed.err
+    page = str(tmp_path / "report.html")
+    for command in (
+        ("annotate", "sample", answers, "--n", "40", "--out", str(out)),
+        ("report", answers, "--out", page),
+    ):
+        printed = run_cli(*command)
+        assert printed.code == 2 and f"give the folder {tmp_path} in place of answers.jsonl" in printed.err
     printed = run_cli("annotate", "sample", str(tmp_path), "--n", "40", "--out", str(out))
     assert printed.code == 0, printed.err
     assert "verdicts by vericite(" in printed.err

@@ -386,10 +386,10 @@ def _table_width(rows: Sequence[Row]) -> int:
     """Return the minimum width of the table of these rows, if only claims may wrap."""
     from rich.cells import cell_len
 
-    heads = ("answer", "cites", "verdict", "native", "p")
+    heads = ("answer", "cites", "verdict", "detail", "p")
     widths = [max(cell_len(str(row[place])) for row in rows) for place in range(len(heads))]
     # The table omits an empty column only if it is the protocol's own verdict.
-    shown = [max(width, len(head)) + 2 for head, width in zip(heads, widths, strict=True) if width or head != "native"]
+    shown = [max(width, len(head)) + 2 for head, width in zip(heads, widths, strict=True) if width or head != "detail"]
     word = max((cell_len(word) for row in rows for word in str(row[-1]).split()), default=0)
     return sum(shown) + min(max(word, _MIN_CLAIM), _MAX_CLAIM)
 

@@ -101,7 +101,7 @@ def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
     """Print a table of verdicts, with a column of native verdicts if there are any."""
     has_native = any(row[3] for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("answer", "cites", "verdict", *(["native"] if has_native else []), "p", "claim"):
+    for name in ("answer", "cites", "verdict", *(["detail"] if has_native else []), "p", "claim"):
         table.add_column(name, justify="right" if name == "p" else "left", no_wrap=name != "claim")
     for row in rows:
         table.add_row(*(row if has_native else (*row[:3], *row[4:])))
@@ -110,7 +110,7 @@ def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
 
 _WORDS = {
     "p": "the judge's probability of the verdict",
-    "native": "the protocol's own word for the verdict",
+    "detail": "the protocol's own word for the verdict",
     "instead": "no cited source supports the sentence, another one does",
     "quoted": "taken word for word from its source; no judge was asked",
     "figures": "the judge supports it, but the figures of its source say otherwise",
@@ -135,7 +135,7 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
     verdicts, natives = {str(row[2]).removesuffix(f" {RETRACTED[0]}") for row in rows}, [str(row[3]) for row in rows]
     there = {
         "p": any(row[4] for row in rows),
-        "native": any(not name.endswith(_FOUND) for name in natives if name),
+        "detail": any(not name.endswith(_FOUND) for name in natives if name),
         "instead": any(name.endswith(" instead") for name in natives),
         "quoted": "quoted" in natives,
         "figures": "figures" in natives,
