@@ -4,6 +4,7 @@
 # The run takes MINUTES by the clock (default: 60), on a GPU if torch finds one; its rate falls to 0 by then.
 # After an interruption, run it again: it continues. At the end it prints dev scores of the run mixed with what ships, in five shares.
 # Minutes of one core: mix 4, pool 2, other rows 2, arrays 3, the run MINUTES, the table 12 (pool, arrays and table are estimates).
+# The checkpoint is such a mix; set SHARE to choose the run's share (default: 0.75).
 # Needs the extra [train]. Set CONFIG to use another file than again.json.
 set -eu
 [ $# -eq 2 ] || [ $# -eq 3 ] || { echo "expected again.sh DATA OUT [MINUTES]; found $# arguments" >&2; exit 2; }
@@ -38,4 +39,5 @@ told = json.load(open(sys.argv[1])) | {"minutes": float(sys.argv[2])}
 json.dump(told, open(sys.argv[3], "w"))' "$config" "$minutes" {}
 into run $gpu fit "$out/data.npz" "$out/base.npz" --name again --out {} --config "$out/again.json"
 $gpu shares "$out/data.npz" "$out/base.npz" "$out/run/again.safetensors" 0 0.25 0.5 0.75 1
-into checkpoint $gpu checkpoint "$out/start" "$out/data.npz" "$out/run/again.safetensors" {}
+into mixed.safetensors $gpu mixed "$out/base.npz" "$out/run/again.safetensors" {} --share "${SHARE:-0.75}"
+into checkpoint $gpu checkpoint "$out/start" "$out/data.npz" "$out/mixed.safetensors" {}

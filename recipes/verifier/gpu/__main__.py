@@ -7,6 +7,7 @@ python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz [--layers N]   weights
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu weights BASE STATE OUT               weights of a run that has not ended yet
 python recipes/verifier/gpu shares DATA.npz BASE WEIGHTS 0.25 ...   dev of the base mixed with a run from it
+python recipes/verifier/gpu mixed BASE WEIGHTS OUT --share 0.75   the weights of such a mix
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 5 learnt from
 python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.safetensors CHECKPOINT
@@ -66,6 +67,12 @@ def _shares(told: argparse.Namespace) -> None:
     report_shares(told.data, told.base, told.weights, told.shares)
 
 
+def _mixed(told: argparse.Namespace) -> None:
+    from gpu.fit import write_mix
+
+    write_mix(told.base, told.weights, told.share, told.to)
+
+
 def _mean(told: argparse.Namespace) -> None:
     from gpu.fit import mean_of
 
@@ -113,6 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
         "fit": (_fit, ("data", "base")),
         "weights": (_weights, ("base", "state", "to")),
         "shares": (_shares, ("data", "base", "weights")),
+        "mixed": (_mixed, ("base", "weights", "to")),
         "mean": (_mean, ("data", "out", "to")),
         "kept": (_kept, ("data", "said", "to")),
         "checkpoint": (_checkpoint, ("folder", "data", "weights", "to")),
@@ -134,6 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
             step.add_argument("--whole", action="store_true", help="in 32 bits, to continue from a trained model")
         if name == "shares":
             step.add_argument("shares", type=float, nargs="+", help="of the run: 0 is the base")
+        if name == "mixed":
+            step.add_argument("--share", type=float, required=True, help="of the run: 0 is the base")
         if name in ("mean", "kept"):
             step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
         if name == "fit":

@@ -414,12 +414,25 @@ def carry_out(
 def report_shares(data: Path, base: Path, weights: Path, shares: list[float]) -> None:
     """Print dev scores of a base and a run from it, their weights mixed in these shares."""
     arrays = Arrays(data, "encoder", DEFAULTS["longest"], "cuda" if torch.cuda.is_available() else "cpu")
-    network = load_base(base).to(arrays.device)
-    first = {name: value.clone() for name, value in network.state_dict().items()}
-    last = {name: value.to(arrays.device).float() for name, value in load_file(weights).items()}
-    for share in shares:
-        network.load_state_dict({name: value.lerp(last.get(name, value), share) for name, value in first.items()})
+    network = load_base(base)
+    mixed = {share: mix_of(network, weights, share) for share in shares}
+    network.to(arrays.device)
+    for share, state in mixed.items():
+        network.load_state_dict(state)
         report(arrays, softmax(predict(network, arrays, arrays.dev, half=True)), f"{share:g} of the run")
+
+
+def mix_of(network: torch.nn.Module, weights: Path, share: float) -> dict[str, torch.Tensor]:
+    """Return the weights of a base, moved by this share towards those of a run from it."""
+    last = {name: value.float() for name, value in load_file(weights).items()}
+    return {name: value.lerp(last.get(name, value), share) for name, value in network.state_dict().items()}
+
+
+def write_mix(base: Path, weights: Path, share: float, to: Path) -> None:
+    """Write a base and a run from it, mixed in this share, in the form of a run's weights."""
+    named = load_file(weights)
+    mixed = mix_of(load_base(base), weights, share)
+    save_file({name: mixed[name].to(value.dtype).contiguous() for name, value in named.items()}, to)
 
 
 def loss_of(probabilities: NDArray[Any], arrays: Arrays) -> float:
