@@ -129,7 +129,7 @@ def test_a_book_that_a_catalogue_lacks_is_not_called_missing(pubmed: PubMedWorks
 
 def test_a_reference_of_which_nothing_was_read_is_not_called_missing(pubmed: PubMedWorks) -> None:
     unread = Reference(key="5", text="See the web site.", journal="See")
-    assert kinds(resolve([unread], [pubmed])[0]) == ["could not be asked"]
+    assert kinds(resolve([unread], [pubmed])[0]) == ["could not be read"]
 
 
 def test_retractions_concerns_and_corrections_are_named(pubmed: PubMedWorks) -> None:
