@@ -110,7 +110,7 @@ def test_the_further_run_keeps_the_state_of_one_that_was_ended(tmp_path: Path) -
     (out / "part-run").mkdir()
     (out / "part-run" / "again.state").write_text("x")
     code, second = run("nothing")
-    assert (code, [call.split()[1] for call in second]) == (0, ["fit", "shares", "checkpoint"])
+    assert (code, [call.split()[1] for call in second]) == (0, ["fit", "shares", "mixed", "checkpoint"])
     assert (out / "run" / "again.state").exists()
 
 
