@@ -46,7 +46,7 @@ def test_markers_that_are_not_read_are_named_and_the_others_counted(run_cli, tmp
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_terminal_with_room_has_a_table(run_cli, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert run_cli("check", str(EXAMPLE)).out.startswith("answer  cites       verdict       native     p  claim")
+    assert run_cli("check", str(EXAMPLE)).out.startswith("answer  cites       verdict       detail     p  claim")
 
 
 @pytest.mark.parametrize("columns", [40, 120])
