@@ -2,15 +2,13 @@
 
     python benchmarks/degrees.py words [--part test] [--show]
     python benchmarks/degrees.py reasons [--most 100]
-    python benchmarks/degrees.py arms [--part test]
     python benchmarks/degrees.py cost
 
 ``words``: 225 claims about 75 invented sources (``cases/words.jsonl``): 150 have one broken detail, which is marked and
 typed, and 75 are sound. Half of the sources, drawn by lot so that each half has every type, were used while the rules
 were written (``tuning``), the others not (``test``). Two readings are allowed where both are right ("lowered
 mortality": the outcome or the direction). A span is found if it shares at least half of the characters that either has.
-``arms``: 120 claims about 30 invented sources (``cases/arms.jsonl``): half give an arm the figure of another or compare
-two arms the wrong way round. ``cost`` tells how much longer a check takes with ``explain``.
+``cost`` tells how much longer a check takes with ``explain``.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ from vericite.pipeline.check import check_many, parsed
 from vericite.records import Verdict
 
 CASES = Path(__file__).parent / "cases" / "words.jsonl"
-ARMS = CASES.with_name("arms.jsonl")
 Row = dict[str, Any]
 
 
@@ -108,31 +105,6 @@ def words(part: str, show: bool) -> None:
     print(f"reasons: {reasons}")
 
 
-def arms(part: str) -> None:
-    """Print the share of claims decided rightly with figures of arms and by the judge alone."""
-    rows = [json.loads(line) for line in ARMS.read_text("utf-8").splitlines()]
-    rows = [row for row in rows if part in (row["part"], "all")]
-    groups = sorted({row["group"] for row in rows})
-    by_figures: dict[int, list[bool]] = {group: [] for group in groups}
-    alone: dict[int, list[bool]] = {group: [] for group in groups}
-    fired: Counter[bool] = Counter()
-    for row, verdict in zip(rows, checked(rows, explain=False), strict=True):
-        fires = verdict.native == "figures"
-        fired[row["swapped"]] += fires
-        by_figures[row["group"]].append((verdict.label == "supported") is not row["swapped"])
-        alone[row["group"]].append((verdict.label == "supported" or fires) is not row["swapped"])
-    dice = np.random.default_rng(1)
-    print(f"{part}: {len(rows)} claims, half swapped, {len(groups)} sources")
-    for name, held in (("with figures", by_figures), ("judge alone", alone)):
-        drawn = [
-            np.mean([hit for group in dice.choice(groups, len(groups)) for hit in held[group]]) for _ in range(2000)
-        ]
-        low, high = np.quantile(drawn, (0.025, 0.975))
-        value = np.mean([hit for group in groups for hit in held[group]])
-        print(f"{name:28}{value:.2f} [{low:.2f}, {high:.2f}]")
-    print(f"supported by the judge, contradicted by figures: {fired[True]} swapped, {fired[False]} sound")
-
-
 def reasons(most: int) -> None:
     """Print sentences with their sources and the reasons found."""
     rows = read_cases("all")
@@ -159,7 +131,7 @@ def cost() -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["words", "reasons", "arms", "cost"])
+    parser.add_argument("what", choices=["words", "reasons", "cost"])
     parser.add_argument("--part", choices=["tuning", "test", "all"], default="test")
     parser.add_argument("--most", type=int, default=100)
     parser.add_argument("--show", action="store_true")
@@ -169,7 +141,5 @@ if __name__ == "__main__":
             words(given.part, given.show)
         case "reasons":
             reasons(given.most)
-        case "arms":
-            arms(given.part)
         case _:
             cost()

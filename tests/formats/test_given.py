@@ -56,7 +56,15 @@ def test_sources_may_be_a_column(tmp_path: Path, cell: str):
 
 
 @pytest.mark.parametrize(
-    "value", [["https://example.org/a"], ["Smith J. Zinc. Lancet. 2019;393:1-9."], ["12345678"], "x"]
+    "value",
+    [
+        ["https://example.org/a"],
+        ["Smith J. Zinc. Lancet. 2019;393:1-9."],
+        ["12345678"],
+        "x",
+        ["Zinc lozenges shorten the duration of the common cold"],
+        ["Zinc trial (Nature)", "WHO fact sheet on tea"],
+    ],
 )
 def test_names_and_addresses_of_sources_are_no_texts(run_cli, tmp_path: Path, value: object):
     path = tmp_path / "in.jsonl"
@@ -85,6 +93,13 @@ def test_named_and_numbered_footnotes_may_hold_texts(tmp_path: Path):
     text = f"Zinc shortened colds.[^zinc] Tea was cold.[^2]\n\n[^zinc]: {ZINC}\n[^2]: {TEA}\n"
     (tmp_path / "in.md").write_text(text, "utf-8")
     assert [texts_of(answer) for answer in answers_in(tmp_path / "in.md")] == [[ZINC, TEA]]
+
+
+def test_the_number_of_a_footnote_costs_no_memory(tmp_path: Path):
+    (tmp_path / "in.md").write_text(
+        f"Zinc helps.[^999999999] Tea too.[^٣]\n\n[^999999999]: {ZINC}\n[^٣]: {TEA}\n", "utf-8"
+    )
+    assert [document.text for answer in answers_in(tmp_path / "in.md") for document in answer.documents] == [ZINC, TEA]
 
 
 def test_documents_with_numbers_as_ids_are_cited_by_them_when_nothing_else_is(tmp_path: Path):

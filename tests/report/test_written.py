@@ -154,6 +154,12 @@ def test_citations_of_several_sources_stay_as_they_are_in_markdown():
     assert to_markdown([StyledLine.of("text", text)]) == text.replace("[a, b]", r"\[a, b\]") + "\n"
 
 
+def test_a_marker_at_the_start_of_a_line_defines_no_link():
+    for marker in ("[1]", "[1, 2]", "[1-3]"):
+        blocks = [StyledLine.of("text", f"{marker}: /x"), StyledLine.of("text", f"Zinc helps {marker}.")]
+        assert not any(kind.startswith("link") for kind, _ in rendered(to_markdown(blocks)))
+
+
 def test_words_keep_their_style_and_address():
     block = StyledLine.of("text", ("bold", "bold"), " and ", Words("a link", link="https://x.example/a"))
     assert to_markdown([block]) == "**bold** and [a link](https://x.example/a)\n"

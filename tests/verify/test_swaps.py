@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite import check
 from vericite.models.contracts import Judgement
 from vericite.pipeline.check import check_many, parsed
-from vericite.records import Verdict
 from vericite.verify.arms import contrasts
+from vericite.verify.figures import findings
 from vericite.verify.swaps import swap
 
 CASES = [
@@ -118,52 +117,33 @@ def test_renaming_an_arm_on_both_sides_never_makes_a_warning(case, name):
     assert swap(*renamed) is None
 
 
-class Agreeing:
-    """Supports everything."""
+class Saying:
+    """Gives every pair the same judgement."""
 
-    signature = "agreeing"
+    signature = "saying"
+
+    def __init__(self, *probabilities: float) -> None:
+        self.probabilities = np.array(probabilities, dtype=np.float32)
 
     def judge(self, pairs):
         for _ in pairs:
-            yield Judgement(np.array((0.9, 0.05, 0.05), dtype=np.float32))
+            yield Judgement(self.probabilities)
 
 
-def test_the_words_and_the_reason_are_in_the_verdict():
+def test_the_words_and_the_reason_are_in_the_verdict_unless_it_is_supported():
     answer = parsed("Metformin reduced diabetes by 34% [1].", [LIFESTYLE])
-    verdict = next(check_many([answer], judge=Agreeing(), explain=True)).verdicts[0]
+    verdict = next(check_many([answer], judge=Saying(0.05, 0.9, 0.05), explain=True)).verdicts[0]
     assert [(item.text, item.kind) for item in verdict.words] == [("34%", "number")]
     assert verdict.because == "The source gives 34% to lifestyle, 18% to metformin."
-
-
-def agreed(claim: str, *sources: str) -> Verdict:
-    marks = "".join(f" [{number}]" for number in range(1, len(sources) + 1))
-    return check(f"{claim}{marks}.", sources, judge=Agreeing()).verdicts[0]
-
-
-def test_a_supported_claim_is_contradicted_by_figures_that_it_has_the_wrong_way_round():
-    verdict = agreed("Metformin reduced diabetes by 34%", LIFESTYLE)
-    assert (verdict.label, verdict.native, verdict.degree) == ("contradicted", "figures", "contradicted")
-    assert verdict.reasons[0] == "the source gives 34% to lifestyle, 18% to metformin"
-    assert [span.text for span in verdict.evidence] == [LIFESTYLE]
-    assert not verdict.probabilities
-
-
-def test_figures_do_not_speak_against_what_another_source_supports():
-    assert (
-        agreed("Metformin reduced diabetes by 34%", LIFESTYLE, "Metformin reduced diabetes by 34%, we found.").label
-        == "supported"
-    )
-    assert agreed("Lifestyle reduced diabetes by 34%", LIFESTYLE).label == "supported"
-
-
-def test_a_protocol_as_published_leaves_figures_to_its_judge():
-    checked = check("Metformin reduced diabetes by 34% [1].", [LIFESTYLE], judge=Agreeing(), protocol="alce")
-    assert checked.verdicts[0].label == "supported"
-    assert "figures" not in checked.provenance.parts
+    supported = next(check_many([answer], judge=Saying(0.9, 0.05, 0.05), explain=True)).verdicts[0]
+    assert (supported.label, supported.words, supported.because) == ("supported", (), "")
 
 
 def test_long_texts_take_linear_time():
     source = " ".join(f"It was {number}% with a{number} and {number + 1}% with b{number}." for number in range(400))
     began = time.process_time()
     swap("It was 17% with a18.", source)
-    assert time.process_time() - began < 3
+    same = "Stroke occurred in 5% with aspirin and 8% with placebo, and 6% with zinc and 7% with nothing. " * 300
+    swap("Aspirin reduced stroke to 9% and 8% and 5%.", same)
+    findings("1." * 16_000)
+    assert time.process_time() - began < 6

@@ -113,7 +113,6 @@ _WORDS = {
     "detail": "the protocol's own word for the verdict",
     "instead": "no cited source supports the sentence, another one does",
     "quoted": "taken word for word from its source; no judge was asked",
-    "figures": "the judge supports it, but the figures of its source say otherwise",
     "irrelevant": "not found in the source",
     "partly supported": "a part of the sentence may be found in its source",
     "n of m statements": "the whole sentence failed and was split; n of its m statements passed",
@@ -126,7 +125,7 @@ _WORDS = {
 """Explanations for the table of verdicts."""
 
 
-_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted", "figures")
+_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted")
 """Endings of what is found in the column of native verdicts, too."""
 
 
@@ -138,7 +137,6 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
         "detail": any(not name.endswith(_FOUND) for name in natives if name),
         "instead": any(name.endswith(" instead") for name in natives),
         "quoted": "quoted" in natives,
-        "figures": "figures" in natives,
         "n of m statements": any(name.endswith(" statements") for name in natives),
         "partly supported": any(name.endswith("partly supported") for name in natives),
         "redundant": any(name.endswith(" redundant") for name in natives),

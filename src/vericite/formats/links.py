@@ -28,6 +28,8 @@ _TITLE = r"""(?:\s{1,3}(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'))?"""
 INLINE = re.compile(
     rf"\[{_LABEL}\]\(\s{{0,3}}<?(?P<url>(?:https?://|www\.|doi:){_ADDRESS})>?{_TITLE}\s{{0,3}}\)", re.IGNORECASE
 )
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
+"""The number of a footnote that may stand for a place in a list."""
 _REFERRED = re.compile(rf"\[{_LABEL}\]\[(?P<name>[^\[\]\n]{{0,99}})\]")
 NAMED = re.compile(r"\[(?P<name>\^?[^\[\]\n]{1,99})\]")
 BARE = re.compile(rf"<(?P<framed>https?://{_ADDRESS})>|(?P<bare>https?://{_ADDRESS})", re.IGNORECASE)
@@ -83,7 +85,8 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     listed = [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(prose, body_end(prose))]
     own = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
     passages = {} if own else _passages({**dict(reversed(listed)), **definitions})
-    numbers = [str(number) for number in range(1, max((int(n) for n in passages if n.isdecimal()), default=0) + 1)]
+    last = max((int(name) for name in passages if _NUMBER.fullmatch(name)), default=0)
+    numbers = [str(number) for number in range(1, last + 1)]
     numbered = [number if number in passages else "" for number in numbers]
     sources = CitableDocuments(
         own or list(passages.values()), library, None if own else numbered, taken=max(taken, len(numbered))
@@ -105,7 +108,9 @@ def blank(match: re.Match[str]) -> str:
 def _passages(definitions: Mapping[str, str]) -> dict[str, Document]:
     """Return the documents that footnotes and the list at the end hold as text, by number or name."""
     found = {name: passage_in(target) for name, target in definitions.items()}
-    texts = {name.removeprefix("^") if name[1:].isdecimal() else name: passage for name, passage in found.items()}
+    texts = {
+        name.removeprefix("^") if _NUMBER.fullmatch(name[1:]) else name: passage for name, passage in found.items()
+    }
     return {name: Document.from_text(name, passage.text) for name, passage in texts.items() if passage}
 
 

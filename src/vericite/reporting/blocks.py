@@ -51,7 +51,7 @@ class StyledLine:
 
 # A number in brackets is a citation; before "(" it would be a link. Addresses and "a < b" are plain text.
 _SIGNS = re.compile(
-    r"\[\d{1,4}(?:(?:, ?|-)\d{1,4}){,9}\](?!\()|[\\`*_\[\]$@]|~(?=~)|<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=//)|(?<=www)\."
+    r"\[\d{1,4}(?:(?:, ?|-)\d{1,4}){,9}\](?![(:\[])|[\\`*_\[\]$@]|~(?=~)|<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=//)|(?<=www)\."
 )
 _OPENING = re.compile(r"\A(\s*\d{0,9})([-+=#:>.)])")
 _MARKS = {"title": "# ", "heading": "## ", "item": "- ", "detail": "  - "}

@@ -31,7 +31,7 @@ _LIKE_A_REFERENCE = re.compile(
 _QUOTED = re.compile(r"\s*[\"“„«](?P<inside>[^\"“”„«»]+)[\"”“»](?P<after>.*)\Z", re.DOTALL)
 _REMARK = re.compile(
     r"\W*(?:see|cf|compare|ibid|idem|op\b|note|nb|adapted|available|personal communication|unpublished|data on file"
-    r"|we thank|the authors? thank)\b",
+    r"|we thank|(?:the|both|all) authors?|these|unless|ages?|values|data are|figures are|numbers are|abbreviations?)\b",
     re.IGNORECASE,
 )
 _VERB = re.compile(
@@ -71,7 +71,9 @@ def holds_text(text: str) -> bool:
         return True
     if words < _SHORTEST or _REFERENCE.search(text):
         return False
-    return _is_running(text) or not _LIKE_A_REFERENCE.search(text)
+    # A title alone has no end, or no verb of a sentence.
+    told = _is_prose(text) and _END.search(text) is not None and not _LIKE_A_REFERENCE.search(text)
+    return told or _is_running(text)
 
 
 def _is_running(text: str) -> bool:

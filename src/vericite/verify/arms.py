@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ class Contrast:
         *most, last = (f"{item.written} ({item.arm})" for item in self.given)
         return f"{', '.join(most)} and {last}"
 
-    @property
+    @cached_property
     def marks(self) -> tuple[frozenset[str], ...]:
         """For each arm, the stems that tell it from the others."""
         own = [stems(item.arm) - _COMMON for item in self.given]

@@ -135,7 +135,7 @@ def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked
         if not source.near:
             continue
         text = answer.text[verdict.start : verdict.end]
-        if swapped := swap(verdict.claim, source.text):
+        if verdict.label != "supported" and (swapped := swap(verdict.claim, source.text)):
             yield place, _Asked(verdict, text, source, swapped=swapped)
             continue
         found = suspects(verdict.claim, source)

@@ -35,9 +35,9 @@ _AMOUNT = re.compile(
 )
 YEAR = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![.,]?\d|/)")
 _NO_FINDING = re.compile(
-    r"(?:\b[0-9.]+\s?%\s?)?\b(?a:CIs?|CrI|confidence (?:intervals?|limits?)|credible intervals?)\b"
+    r"(?:(?<![0-9.])[0-9.]{1,12}\s?%\s?)?\b(?a:CIs?|CrI|confidence (?:intervals?|limits?)|credible intervals?)\b"
     r"[^)\];.]*(?:\.[0-9][^)\];.]*)*"
-    r"|\b[0-9.]+\s?%\s?(?=\b(?a:CI|confidence|credible))"
+    r"|(?<![0-9.])[0-9.]{1,12}\s?%\s?(?=\b(?a:CI|confidence|credible))"
     r"|\bp(?:[- ]values?)?\s?(?:for [\w ]{1,30}\s?)?[<>=≤≥]\s?[0-9.·]+",
     re.IGNORECASE,
 )

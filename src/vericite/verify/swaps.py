@@ -24,8 +24,6 @@ _LITTLE = stems(f"{_ARMS['common']} {_ARMS['little']}")
 _OF_ANY = frozenset(_ARMS["of_any_direction"].split())
 _UNCLEAR = frozenset(_ARMS["unclear"].split())
 _DENYING = word_list("negators") | word_list("unchanged") | word_list("alike")
-FIGURES = "figures.v1"
-"""Signature of the rules; changes whenever they would decide differently."""
 Kind = Literal["level", "shrinking", "growing"]
 """What figures measure: how much there is, or how much of a change there was."""
 
@@ -44,11 +42,15 @@ class Swap(NamedTuple):
         return f"the source gives {self.contrast}"
 
 
+_MOST = 100
+"""Sentences of a source with figures of arms that are compared; a hostile text has thousands."""
+
+
 def swap(claim: str, text: str) -> Swap | None:
     """Return what a claim has the wrong way round; None if nothing surely is."""
     if any(word.lower in _DENYING for word in words(claim)):
         return None
-    found = contrasts(text)
+    found = contrasts(text)[:_MOST]
     return (_swapped_figure(claim, text, found) or _reversed(claim, found)) if found else None
 
 
@@ -56,14 +58,14 @@ def swap(claim: str, text: str) -> Swap | None:
 
 
 def _swapped_figure(claim: str, text: str, found: Sequence[Contrast]) -> Swap | None:
-    own = contrasts(claim)
+    own, told = contrasts(claim), findings(text)
     for item in findings(claim):
         for contrast in found:
             equal = [place for place, figure in enumerate(contrast.given) if _is_same(item, figure.amount, claim)]
             bearer = _bearer(claim, item, own, contrast)
             if len(equal) != 1 or bearer is None or bearer in equal or _is_complement(contrast):
                 continue
-            if not _has_elsewhere(claim, item, text, found, contrast.marks[equal[0]]):
+            if not _has_elsewhere(claim, item, told, found, contrast.marks[equal[0]]):
                 return Swap("number", item.start, item.stop, contrast)
     return None
 
@@ -91,9 +93,11 @@ def _is_complement(contrast: Contrast) -> bool:
     return unit_stem(contrast.given[0].amount.unit) == "%" and abs(sum(values) - 100) < 1
 
 
-def _has_elsewhere(claim: str, item: Amount, text: str, found: Sequence[Contrast], giver: frozenset[str]) -> bool:
+def _has_elsewhere(
+    claim: str, item: Amount, told: Sequence[Amount], found: Sequence[Contrast], giver: frozenset[str]
+) -> bool:
     """Whether a source has a figure in another place than with its arm."""
-    places = sum(_is_same(item, other, claim) for other in findings(text))
+    places = sum(_is_same(item, other, claim) for other in told)
     with_arm = {
         (contrast.sentence, figure.amount.start)
         for contrast in found
@@ -106,7 +110,7 @@ def _has_elsewhere(claim: str, item: Amount, text: str, found: Sequence[Contrast
 # A comparison against the figures
 
 
-class ArmComparison(NamedTuple):
+class Comparison(NamedTuple):
     """A comparison of two arms: its word, and whether the first has more of a level or of a change, or changes it."""
 
     word: Word
@@ -164,7 +168,7 @@ def _kind(contrast: Contrast) -> Kind | None:
     return "level" if agrees else None
 
 
-def comparison(claim: str, contrast: Contrast) -> ArmComparison | None:
+def comparison(claim: str, contrast: Contrast) -> Comparison | None:
     """Return how a claim compares two arms; None if that is not clear."""
     sides = _sides(claim, contrast)
     inside = words(claim)
@@ -179,7 +183,7 @@ def comparison(claim: str, contrast: Contrast) -> ArmComparison | None:
     named = frozenset(stem_of(item.lower) for item in (*sizes, *changes))
     outcome = stems(claim).difference(_LITTLE, named, *contrast.marks)
     is_more = not sizes or word.lower in _LARGER
-    return ArmComparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
+    return Comparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
 
 
 def _sides(claim: str, contrast: Contrast) -> int | None:

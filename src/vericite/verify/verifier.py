@@ -22,7 +22,6 @@ from vericite.records import (
     Claim,
     Document,
     EvidenceSpan,
-    Label,
     Provenance,
     Span,
     StatementVerdict,
@@ -44,8 +43,7 @@ from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
 from vericite.verify.protocol import MEASURED, Protocol
-from vericite.verify.sheet import JOINT, Cell, Overlap, Sheet
-from vericite.verify.swaps import FIGURES, Swap, swap
+from vericite.verify.sheet import Cell, Overlap, Sheet
 from vericite.version import __version__
 
 
@@ -242,7 +240,6 @@ class Verifier:
             )
         self._supported_from = 0.0 if protocol.precision is None else _lowest_at(protocol, self.judge)
         self._grades_parts = protocol.name in MEASURED and is_measured(self.judge.signature)
-        self._reads_figures = protocol.name in MEASURED and not protocol.published
         self._asks_question = traits.reads_question
         self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
@@ -256,7 +253,6 @@ class Verifier:
                 "language": "any (as published)" if protocol.published else LANGUAGE,
                 "assertions": "judged (as published)" if protocol.published else ASSERTIONS,
                 "instructions": "judged (as published)" if protocol.published else INSTRUCTIONS,
-                **({"figures": FIGURES} if self._reads_figures else {}),
             },
         )
 
@@ -394,12 +390,8 @@ class Verifier:
             statements = _statements(pending, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
         notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
-        swapped = _swapped(pending, outcome) if self._reads_figures else None
-        if swapped is not None:
-            outcome = _by_figures(pending, outcome, swapped)
         unsure = self._unsure(outcome) or self._imprecise(outcome)
         reasons = (
-            *([swapped.reason] if swapped else ()),
             *([unsure] if unsure else ()),
             *_parted(pending, outcome),
             *pending.unasserted(outcome),
@@ -448,9 +440,7 @@ class Verifier:
 
     def _partly(self, pending: PendingCase, outcome: Outcome) -> float | None:
         """Return how likely a claim that is not supported is partly supported, where that was measured."""
-        if not self._grades_parts or outcome.native == BY_FIGURES or outcome.label == "supported":
-            return None
-        if pending.quotes is not None:
+        if not self._grades_parts or outcome.label == "supported" or pending.quotes is not None:
             return None
         texts = [premise.text for premise in pending.case.premises]
         figures = features(pending.claim.text, texts, pending.sheet) if texts else None
@@ -509,31 +499,6 @@ def expect_judge(judge: object) -> None:
 def expect_answer(answer: object) -> None:
     """Refuse what is not an answer."""
     expect_type(answer, Answer, "answers", "vericite.parse_answer makes one of a text")
-
-
-BY_FIGURES = "figures"
-"""Native label of a claim that the figures of its source contradict, though the judge supports it."""
-
-
-def _swapped(pending: PendingCase, outcome: Outcome) -> Swap | None:
-    """Return what a supported claim has the wrong way round by the figures of the one document that carries it."""
-    if outcome.label != "supported" or outcome.label_by_source.count("supported") > 1:
-        return None
-    spans = [span for premise in outcome.premises for span in pending.case.premises[premise].passages]
-    carrying = [document for document in pending.case.documents if document.id in {span.document for span in spans}]
-    return swap(pending.claim.text, carrying[0].text) if len(carrying) == 1 else None
-
-
-def _by_figures(pending: PendingCase, outcome: Outcome, swapped: Swap) -> Outcome:
-    """Return the outcome of a claim that figures contradict. It has no probabilities, as the judge said otherwise."""
-    found = [
-        place
-        for place, premise in enumerate(pending.case.premises)
-        if premise.role != JOINT and swapped.contrast.sentence in premise.text
-    ]
-    by_source: list[Label] = ["contradicted" if label == "supported" else label for label in outcome.label_by_source]
-    premises = tuple(found[:1]) or outcome.premises
-    return Outcome("contradicted", BY_FIGURES, {}, premises, label_by_source=tuple(by_source))
 
 
 def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpan:

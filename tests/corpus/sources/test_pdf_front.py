@@ -69,7 +69,7 @@ def test_journal_year_and_doi_are_taken_where_they_are_sure(
 
 def test_what_the_references_name_is_not_the_articles_own(tmp_path: Path):
     found = paper(tmp_path / "a.pdf", "Anna Kowalska, Piotr Nowak", end="1. Doe J. Gut 2010;1:2. doi:10.1016/other")
-    assert (found.journal, found.year) == (None, None)
+    assert (found.journal, found.year, found.doi) == (None, None, None)
 
 
 def test_a_title_longer_than_a_heading_is_still_the_title(tmp_path: Path):

@@ -54,8 +54,7 @@ def front_matter_of(page: Sequence[Line], title: str, subject: str) -> FrontMatt
     around = list(dict.fromkeys([subject, *head, *edge]))
     journal, year = next(filter(None, map(_cited, around)), (None, None))
     dated = (int(found["year"]) for pattern in _DATED for text in around if (found := pattern.search(text)))
-    body = [line.text for line in own]
-    return FrontMatter(_own_doi([subject], head, edge, body), _authors(head, title), journal, year or next(dated, None))
+    return FrontMatter(_own_doi([subject], head, edge), _authors(head, title), journal, year or next(dated, None))
 
 
 def _head(page: Sequence[Line]) -> Iterator[Line]:
@@ -117,7 +116,8 @@ _NAME = re.compile(
 _NO_NAMES = re.compile(
     r"\b(?:universit\w*|hospitals?|departments?|school|institut\w*|cent(?:er|re)|college|division|faculty|group|trial|study|"
     r"review|article|research|original|journal|medicine|medical|health|care|sciences?|editor\w*|street|road|open|access|the|a|"
-    r"an|of|for|with|in|on|patients?|treatment|therapy|disease|effects?)\b",
+    r"an|of|for|with|in|on|patients?|treatment|therapy|diseases?|effects?|clinical|oncology|infectious|key|points|findings|"
+    r"main|new|york|los|angeles|city|united|states|kingdom)\b",
     re.IGNORECASE,
 )
 _MOST_LINES = 6
