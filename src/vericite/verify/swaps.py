@@ -110,7 +110,7 @@ def _has_elsewhere(
 # A comparison against the figures
 
 
-class Comparison(NamedTuple):
+class ArmComparison(NamedTuple):
     """A comparison of two arms: its word, and whether the first has more of a level or of a change, or changes it."""
 
     word: Word
@@ -168,7 +168,7 @@ def _kind(contrast: Contrast) -> Kind | None:
     return "level" if agrees else None
 
 
-def comparison(claim: str, contrast: Contrast) -> Comparison | None:
+def comparison(claim: str, contrast: Contrast) -> ArmComparison | None:
     """Return how a claim compares two arms; None if that is not clear."""
     sides = _sides(claim, contrast)
     inside = words(claim)
@@ -183,7 +183,7 @@ def comparison(claim: str, contrast: Contrast) -> Comparison | None:
     named = frozenset(stem_of(item.lower) for item in (*sizes, *changes))
     outcome = stems(claim).difference(_LITTLE, named, *contrast.marks)
     is_more = not sizes or word.lower in _LARGER
-    return Comparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
+    return ArmComparison(word, is_more, of, not sizes, sides, outcome) if outcome else None
 
 
 def _sides(claim: str, contrast: Contrast) -> int | None:
