@@ -177,12 +177,14 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _within(value: object) -> Iterator[SeveralValues]:
-    """Yield the objects with repeated names in a value: itself, or those in its lists."""
-    if isinstance(value, SeveralValues):
-        yield value
-    elif isinstance(value, list):
-        for item in cast("list[object]", value):
-            yield from _within(item)
+    """Yield the objects with repeated names in a value: itself, or those in its lists, however deep."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, SeveralValues):
+            yield item
+        elif isinstance(item, list):
+            left += reversed(cast("list[object]", item))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=object_of, parse_int=str, parse_float=str)
