@@ -434,11 +434,11 @@ def report(
     """
     from vericite.reporting.data import make_report, with_verdicts
     from vericite.reporting.page import make_page, write_page
-    from vericite.reporting.written import write_systems
+    from vericite.reporting.written import DOCUMENTS, write_systems
 
     checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
     page = make_page(make_report(checked), title, language=language)
-    if out is not None and Path(out).suffix.lower() in (".docx", ".md"):
+    if out is not None and Path(out).suffix.lower() in DOCUMENTS:
         write_systems(checked, Path(out))
     elif out is not None:
         write_page(page, Path(out))

@@ -56,7 +56,7 @@ def report(
     """
     from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
-    from vericite.reporting.written import write_systems
+    from vericite.reporting.written import DOCUMENTS, write_systems
     from vericite.text.counted import counted
 
     if bool(labels) != (sample is not None):
@@ -82,7 +82,7 @@ def report(
             ending = path.suffix.lower()
             if ending == ".csv":
                 _write_table(checked, path)
-            elif ending in (".docx", ".md"):
+            elif ending in DOCUMENTS:
                 write_systems(checked, path)
                 note(f"{path}: {counted(sum(len(system.items) for system in checked), 'answer')}")
             else:

@@ -26,6 +26,8 @@ FORMS = {
     ".jsonl": "the runs as JSON Lines",
 }
 """What is written, by the ending of the file."""
+DOCUMENTS = (".docx", ".md")
+"""Endings of documents that people go on writing in."""
 
 
 def form_of(out: Path) -> str:
@@ -52,7 +54,7 @@ def write_runs(runs: Sequence[Run], out: Path) -> None:
         InputError: The ending is unknown, or the file cannot be written.
     """
     ending = form_of(out)
-    if ending in (".docx", ".md"):
+    if ending in DOCUMENTS:
         _write_lines(_document(runs), out)
     else:
         _write(out, _text(runs, ending))

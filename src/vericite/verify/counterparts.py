@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vericite.text.sentences import split_sentences
 from vericite.text.words import shared, stems
 from vericite.verify.arms import Contrast, contrasts, is_change, subject_of
-from vericite.verify.figures import Amount, beside, findings, is_like, unit_stem
+from vericite.verify.figures import Amount, findings, is_like, named_next_to, unit_stem
 
 
 class Counterpart(NamedTuple):
@@ -77,8 +77,8 @@ def _counting_alike(claim: str, item: Amount, text: str, rivals: Sequence[Amount
 
 
 def _next_to_same(claim: str, item: Amount, text: str, rivals: Sequence[Amount]) -> list[Amount]:
-    own = beside(claim, item)
-    return [other for other in rivals if own & beside(text, other)]
+    own = named_next_to(claim, item)
+    return [other for other in rivals if own & named_next_to(text, other)]
 
 
 def _in_nearest_sentence(claim: str, text: str, rivals: Sequence[Amount]) -> list[Amount]:

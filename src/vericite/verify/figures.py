@@ -147,7 +147,7 @@ def carrying_ratio(item: Amount, claim: str, text: str) -> Ratio | None:
     return next((ratio for ratio in ratios(text) if item.value == round(100 * abs(1 - ratio.value), decimals)), None)
 
 
-def beside(text: str, item: Amount) -> frozenset[str]:
+def named_next_to(text: str, item: Amount) -> frozenset[str]:
     """Return the nearest words that say what a number is of: one before it and one after it."""
     before = words(_PART.split(text[max(0, item.start - 60) : item.start])[-1])[-_NEXT:]
     after = words(_PHRASE.split(text[item.stop : item.stop + 60])[0])[:_NEXT]
