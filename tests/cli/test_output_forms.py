@@ -100,8 +100,13 @@ def test_no_cell_is_a_formula(tmp_path: Path):
 
 
 def test_quiet_leaves_out_what_is_only_good_to_know(run_cli, tmp_path: Path):
-    assert run_cli("check", ANSWERS, *LEXICAL, "--quiet").err == ""
-    assert "read as vericite" in run_cli("check", ANSWERS, *LEXICAL).err
+    marked = tmp_path / "draft.md"
+    marked.write_text(
+        "Zinc shortens colds [1].\n\n# References\n\n1. Zinc shortened colds by two days in this trial.\n"
+    )
+    assert run_cli("check", str(marked), *LEXICAL, "--quiet").err == ""
+    assert "read as markdown" in run_cli("check", str(marked), *LEXICAL).err
+    assert run_cli("check", ANSWERS, *LEXICAL).err == ""
     (tmp_path / "bad.jsonl").write_text(Path(ANSWERS).read_text() + "no\n")
     assert "line 5" in run_cli("check", str(tmp_path / "bad.jsonl"), *LEXICAL, "-q").err
 

@@ -407,7 +407,8 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
                 "sentence of an answer without markers cites every context, so none is uncited. Add --format "
                 f"{name} if you want that, or name another format (docs/formats.md)."
             )
-        note(f"read as {name}; choose another format with --format NAME")
+        if name != "vericite":
+            note(f"read as {name}; choose another format with --format NAME")
 
     return show
 
