@@ -44,12 +44,17 @@ def test_each_licence_is_compatible(licences: ModuleType):
         assert set(re.split(r" (?:AND|OR) ", re.sub(r"[()]", "", licence))) <= PERMISSIVE, (name, licence)
 
 
-def test_what_is_installed_here_has_the_licence_of_its_row(licences: ModuleType):
+def test_a_locked_version_that_is_installed_here_has_the_licence_of_its_row(licences: ModuleType):
+    # Other versions of a package may be under another licence, or name the same one differently.
+    text = "".join((ROOT / file).read_text(encoding="utf-8") for file in licences.LOCKS.values())
+    versions = {(licences.name_of(name), version) for name, version in re.findall(r"(?m)^([\w.-]+)==([\w.+!-]+)", text)}
+    assert {name for name, _ in versions} == licences.locked().keys()
     rows = licences.rows()
     changed = {
         package.metadata["Name"]: found
         for package in licences.distributions()
-        if (found := licences.licence_of(package))
-        and found != rows.get(licences.name_of(package.metadata["Name"]), found)
+        if ((name := licences.name_of(package.metadata["Name"])), package.version) in versions
+        and (found := licences.licence_of(package))
+        and found != rows[name]
     }
     assert changed == {}
