@@ -24,7 +24,6 @@ PRINTED = {
     "score_runs": r"first SupportRate [\d.]+ \d+\n(?s:.*)left out: 1",
     "search": r"1 demo:0068",
     "streaming": r"\nsupported Zinc shortens colds\.\n(?s:.*)\nuncited It is cheap\.\n.*2 of 2 citations",
-    "table": r"supported",
 }
 """What the programs print. The others define something, and are called below."""
 
@@ -51,7 +50,7 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_the_program_prints_what_it_says(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], frames: list[Any]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -59,8 +58,12 @@ def test_the_program_prints_what_it_says(
     assert re.search(PRINTED[name], capsys.readouterr().out)
     if name == "many_answers":
         assert len(Path("verdicts.jsonl").read_text().splitlines()) > 1
-    if name == "table":
-        assert [row["label"] for row in frames[0]] == ["supported", "contradicted"]
+
+
+def test_the_table_has_a_row_for_each_verdict(frames: list[Any], capsys: pytest.CaptureFixture[str]):
+    runpy.run_path(str(ROOT / "examples/python/table.py"))
+    assert [row["label"] for row in frames[0]] == ["supported", "contradicted"]
+    assert "supported" in capsys.readouterr().out
 
 
 def test_a_chain_result_in_memory_is_checked():
