@@ -31,10 +31,10 @@ def chosen(names: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def lock(names: Iterable[str]) -> None:
-    """Pin each version and all that it needs, for Python 3.11 on this system."""
+    """Pin each version and all that it needs, for every system and Python from 3.11."""
     for host, version, requirements in chosen(names):
         given = "\n".join([*requirements, *TOOLS])
-        options = ["--quiet", "--python-version", "3.11", "--no-emit-index-url", "--no-annotate"]
+        options = ["--quiet", "--universal", "--python-version", "3.11", "--no-emit-index-url", "--no-annotate"]
         inputs = ["--no-header", "pyproject.toml", "--group", "build", "-"]
         target = HERE / "hosts" / f"{host}-{version}.txt"
         command = ["uv", "pip", "compile", *options, *inputs, "-o", str(target)]
