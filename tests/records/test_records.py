@@ -847,3 +847,8 @@ def test_names_of_older_files_are_still_read():
         before[old] = before.pop(name)
     assert Verdict.model_validate_json(json.dumps(before)) == VERDICT
     assert set(now).isdisjoint({"taken_apart", "unneeded", "apart"})
+
+
+def test_the_outcome_of_a_verdict_is_its_label_or_abstained():
+    assert verdict("irrelevant").outcome == "irrelevant"
+    assert verdict("irrelevant", abstained=True).outcome == "abstained"

@@ -116,14 +116,17 @@ class Verdict(Record):
         joined = "".join(names) if all(source.marker for source in self.supported_by) else ", ".join(names)
         return f"supported by {joined} instead" if names else ""
 
+    @property
+    def outcome(self) -> str:
+        """The label, or ``abstained``: the label of such a verdict is only the likeliest one, or none was given."""
+        return "abstained" if self.abstained else self.label
+
     def kind_in(self, answer: Answer | None) -> str:
-        """Return how it is counted: by its label, as abstained, or as quoted.
+        """Return how it is counted: by its outcome, or as quoted.
 
         An answer with ``selected`` consists of quotations, which support themselves under any protocol.
         """
-        if self.abstained:
-            return "abstained"
-        return "quoted" if self.label == "supported" and answer is not None and answer.selected else self.label
+        return "quoted" if self.outcome == "supported" and answer is not None and answer.selected else self.outcome
 
     _repr_html_ = as_html
 
@@ -331,8 +334,8 @@ class CheckedAnswer(Record):
 
     def kind_of(self, verdict: Verdict) -> str:
         """Return how a verdict is counted: see ``Verdict.kind_in``. Only answers of quotations have quoted cases."""
-        is_quoted = self.summary.quoted and verdict.label == "supported" and not verdict.abstained
-        return "quoted" if is_quoted else verdict.kind_in(None)
+        is_quoted = self.summary.quoted and verdict.outcome == "supported"
+        return "quoted" if is_quoted else verdict.outcome
 
     @property
     def unsure(self) -> int:

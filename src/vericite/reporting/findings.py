@@ -182,7 +182,7 @@ def findings_of(checked: CheckedAnswer, place: RecordPlace, is_known: _IsKnown |
 
 def finding_of_verdict(verdict: Verdict) -> Finding:
     """Return the finding of a verdict on its own."""
-    return _finding("", verdict, _kind(verdict, verdict.kind_in(None)), RecordPlace(), False)
+    return _finding("", verdict, _kind(verdict, verdict.outcome), RecordPlace(), False)
 
 
 def _kind(verdict: Verdict, kind: str) -> str:

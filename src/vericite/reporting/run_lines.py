@@ -236,7 +236,7 @@ def what_is_wrong(verdict: Verdict) -> str:
 
 def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple[str, str]]:
     """Return how a verdict is counted (default: its label), and whether it is of a retracted document."""
-    shown = kind or verdict.kind_in(None)
+    shown = kind or verdict.outcome
     words: list[str | tuple[str, str]] = [(shown, STYLES.get(shown, "dim"))]
     return [*words, " ", RETRACTED] if verdict.retracted else words
 
