@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import zipfile
 from pathlib import Path
 
@@ -121,3 +122,35 @@ def test_the_usual_protocol_may_be_named_to_judge_again(run_cli, tmp_path: Path)
     refused = run_cli(*page)
     assert refused.code == 2 and "to judge again, --set check.protocol=NAME" in refused.err
     assert run_cli(*page, "--set", "check.protocol=default").code == 0
+
+
+def test_verdicts_alone_are_written_with_the_content_of_the_answers(run_cli, tmp_path: Path):
+    answers, verdicts = tmp_path / "answers.jsonl", tmp_path / "verdicts.jsonl"
+    lines = [
+        {
+            "id": f"a{number}",
+            "question": "Does aspirin help?",
+            "answer": "Aspirin lowered the risk of stroke [2].\n\nBleeding was rarer [2]. It is old [5]. Buy it.",
+            "documents": [
+                {"id": "other", "text": "Zinc shortens colds."},
+                {"id": "trial", "text": "Aspirin lowered the risk of stroke. Cost was low. Bleeding was not rarer."},
+            ],
+        }
+        for number in (10, 9)
+    ]
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    assert run_cli("check", str(answers), "--judge", "lexical", "--out", str(verdicts)).code == 0
+    outs = [tmp_path / f"{name}{ending}" for name in ("whole", "kept") for ending in (".md", ".docx", ".csv")]
+    for place, written in ((answers, outs[:3]), (verdicts, outs[3:])):
+        options = [part for out in written for part in ("--out", str(out))]
+        assert run_cli("report", str(place), *options, "--set", "check.judge=lexical").code == 0
+    whole, kept = (out.read_text(encoding="utf-8") for out in (outs[0], outs[3]))
+    whole = whole.split("## Found and not cited")[0]
+    for line in filter(None, whole.splitlines()):
+        assert line.replace("(no title). ", "") in kept.replace("(no title). Passages. ", ""), line
+    assert "[2] supported" in kept and "“Aspirin lowered the risk of stroke.” (trial, sentence 1)" in kept
+    with zipfile.ZipFile(outs[4]) as parts:
+        body = parts.read("word/document.xml").decode()
+    assert "no checked answer" not in body and "(trial, sentence 1)" in body and "Does aspirin help?" in body
+    rows = list(csv.DictReader(outs[5].read_text(encoding="utf-8").splitlines()))
+    assert {row["question"] for row in rows} == {"Does aspirin help?"}

@@ -311,11 +311,13 @@ def _closer(verdicts: Iterable[Verdict], failures: tuple[VerificationFailure, ..
 class CheckedAnswer(Record):
     """The result of ``check`` for one answer; one line of its output.
 
+    ``question`` is that of the answer, if it has one; files written before 2026-12 lack it.
     ``unread`` are markers that point at nothing known, as written in the answer. ``assumed`` says what was assumed when
     the answer was read, such as that each sentence cites every context.
     """
 
     id: str
+    question: str | None = Field(default=None, exclude_if=is_unset)
     verdicts: tuple[Verdict, ...]
     failures: tuple[VerificationFailure, ...] = ()
     uncited: tuple[UncitedClaim, ...] = ()

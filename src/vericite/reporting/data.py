@@ -23,6 +23,7 @@ from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
 from vericite.records.values import cut_in_words
+from vericite.reporting.kept import with_kept_answer
 from vericite.reporting.manuscript import findings_of
 from vericite.reporting.run_lines import what_is_wrong
 from vericite.text.strength import Strength
@@ -128,7 +129,7 @@ def make_report(
     ids = dict.fromkeys(item.id for system in systems for item in system.items)
     order = {id: place for place, id in enumerate(ids)}
     for number, system in enumerate(systems):
-        rows += [_answer(number, item, documents) for item in system.items]
+        rows += [_answer(number, with_kept_answer(item), documents) for item in system.items]
     rows.sort(key=lambda row: (order[row["id"]], row["system"]))
     _mark_disagreement(rows)
     return Report([_system(system) for system in systems], rows, documents, _comparisons(systems, bootstrap), people)
@@ -139,7 +140,7 @@ def citation_table(systems: Sequence[System]) -> str:
     rows = (
         [system.name, (item.answer.question if item.answer else None) or "", *row]
         for system in systems
-        for item in system.items
+        for item in map(with_kept_answer, system.items)
         if item.checked is not None
         for row in source_rows(item.checked, item.answer)
     )
@@ -302,7 +303,8 @@ class ShownAnswer:
 
         if checked is not None:
             for verdict in checked.verdicts:
-                at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(self._verdict(verdict))
+                shown = self._verdict(verdict) | {"kind": checked.kind_of(verdict)}
+                at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(shown)
             for failure in checked.failures:
                 at(failure.start, failure.end, failure.claim)["verdicts"].append(self._failure(failure))
             for uncited in checked.uncited:

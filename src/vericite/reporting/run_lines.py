@@ -36,7 +36,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
     elif run.checked.verdicts:
         yield _of("heading", "Citations")
         for verdict in run.checked.verdicts:
-            yield from verdict_blocks(verdict, answer)
+            yield from verdict_blocks(verdict, answer, run.checked.kind_of(verdict))
     yield from _rationale(run)
     if full and not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
         yield _of("heading", "Found and not cited")
@@ -120,9 +120,11 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
     """Yield a line for each source with its id: those found, and those that repair found for a sentence."""
     hits = {hit.document.id: hit for hit in run.evidence}
     found = [hit.document for hit in run.evidence]
-    for number, document in enumerate([*found, *run.answer.documents[len(found) :]], start=1):
+    # In a manuscript, and in an answer rebuilt from its verdicts, a source may have a later number than its place.
+    numbers = {citation.document: citation.marker for claim in run.answer.claims for citation in claim.citations}
+    for place, document in enumerate([*found, *run.answer.documents[len(found) :]], start=1):
         hit = hits.get(document.id)
-        words: list[str | Words | tuple[str, str]] = [(f"[{number}] ", "bold")]
+        words: list[str | Words | tuple[str, str]] = [(f"[{numbers.get(document.id, place)}] ", "bold")]
         strength = Strength.of(document)
         if full:
             facts = strength.facts
@@ -185,11 +187,10 @@ def chosen_sentences(answer: Answer) -> list[Chosen]:
     return found
 
 
-def verdict_blocks(verdict: Verdict, answer: Answer) -> Iterator[StyledLine]:
-    """Yield a verdict with the claim and the passage that decided it."""
-    yield _of(
-        "item", f"{markers(verdict.markers)} ", *verdict_words(verdict), f" {probability(verdict)}  {verdict.claim}"
-    )
+def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) -> Iterator[StyledLine]:
+    """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passage that decided it."""
+    words = verdict_words(verdict, kind)
+    yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}  {verdict.claim}")
     for span in verdict.evidence[:1]:
         quote = answer.document(span.document).text[span.start : span.end]
         yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))

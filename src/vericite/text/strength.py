@@ -13,7 +13,9 @@ from vericite.records import Document
 from vericite.text.designs import Design, study_design
 
 Retraction = Literal["retracted", "retraction notice", "expression of concern"]
-Depth = Literal["title", "abstract", "full text"]
+Depth = Literal["title", "abstract", "full text", "passages"]
+FROM_VERDICTS = "verdicts"
+"""Source of a document of which verdicts keep some passages, and nothing else is known."""
 
 _LONGEST_ABSTRACT = 6_000
 """Characters; a longer text is more than an abstract."""
@@ -40,12 +42,16 @@ class Strength:
     @classmethod
     def of(cls, document: Document) -> Strength:
         """Return the strength of a document."""
+        depth = depth_of(document)
+        if depth == "passages":
+            # What a few sentences say of a design or a number may be about another study.
+            return cls(None, None, document.year, retraction_of(document), depth)
         # Its patterns take 20 ms to compile.
         from vericite.text.participants import sample_size
 
         design = study_design(document)
         n = sample_size(document, design)
-        return cls(design, n, document.year, retraction_of(document), depth_of(document))
+        return cls(design, n, document.year, retraction_of(document), depth)
 
     @property
     def study(self) -> tuple[str, ...]:
@@ -97,6 +103,8 @@ def retraction_of(document: Document) -> Retraction | None:
 def depth_of(document: Document) -> Depth | None:
     """Return how much of an article a document holds; None if that is not known."""
     size = len(document.text)
+    if document.source == FROM_VERDICTS:
+        return "passages" if size else None
     if not size:
         return "title" if document.title else None
     if document.pages or size > _LONGEST_ABSTRACT:

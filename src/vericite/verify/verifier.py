@@ -477,6 +477,7 @@ class Verifier:
         uncited = tuple(UncitedClaim(**_claim_location(claim)) for claim in answer.uncited)
         return CheckedAnswer(
             id=answer.id,
+            question=answer.question,
             verdicts=verdicts,
             failures=failures,
             uncited=uncited,
