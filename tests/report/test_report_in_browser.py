@@ -11,7 +11,7 @@ from hostile import HOSTILE
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.records import Change, Document, SourceStance
+from vericite.records import Change, Document, Selected, SourceStance
 from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import make_page, write_page
 from vericite.reporting.words import Language, Wording
@@ -87,6 +87,36 @@ def test_a_sentence_whose_sources_disagree_needs_a_person(tmp_path: Path):
         opened(browser, tmp_path, with_verdicts(System("one", (Item(answer.id, answer),)), "vericite", "lexical"))
         assert text(browser, "#review .total") == "1 of 1 sentence needs a person"
         assert text(browser, "#review .finding .head").startswith("! Another source says the opposite")
+
+
+NOT_JUDGED = "whether it answers the question was not judged"
+
+
+def quoting() -> System:
+    """An answer made of a quotation, which no judge read."""
+    (item,) = system("one", GOOD).items
+    assert item.answer is not None
+    answer = item.answer.model_copy(update={"selected": (Selected(answers=0.5, role="result"),)})
+    return with_verdicts(System("quoting", (Item(answer.id, answer),)), "vericite", "lexical")
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        ((quoting(),), [f"The sentence is quoted from its source; {NOT_JUDGED}"]),
+        ((system("one", "It rains."),), ["The sentence was not judged"]),
+        (
+            (quoting(), system("two", BAD)),
+            ["1 of 2 sentences need a person", f"1 of 2 sentences is quoted from its source; {NOT_JUDGED}"],
+        ),
+    ],
+)
+def test_a_sentence_without_a_verdict_is_not_said_to_need_no_person(
+    systems: tuple[System, ...], said: list[str], tmp_path: Path
+):
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, *systems)
+        assert browser.run("[...document.querySelectorAll('#review .total')].map((it) => it.textContent)") == said
 
 
 def test_answers_to_a_question_stand_side_by_side(tmp_path: Path):

@@ -30,8 +30,12 @@ class Review {
     this.more = el("button", { type: "button" });
     this.more.addEventListener("click", () => { const at = this.most; this.most += 5 * CARDS; this.draw(); this.list.children[at].querySelector("button").focus(); });
     this.filters = el("ul", { class: "needs", "aria-label": t("review.kinds") });
-    const says = t(this.needed.length ? "review.need" : "review.none-needs", { count: this.needed.length, n: total });
-    place.append(el("div", { class: "summary" }, el("p", { class: "total" }, says), this.filters), this.list, this.more);
+    // A quotation is in its source, but nothing was asked of it: it has no verdict that could say that it needs no person.
+    const of = (...kinds) => data.answers.reduce((sum, it) => sum + it.claims.filter((claim) => kinds.includes(claim.kind)).length, 0);
+    const quoted = of("quoted"), judged = total - quoted - of("uncited", "pending");
+    const says = [this.needed.length ? t("review.need", { count: this.needed.length, n: total }) : judged ? t("review.none-needs", { n: total - quoted }) : quoted ? "" : t("review.none-judged", { n: total })];
+    if (quoted) says.push(quoted === total ? t("review.quoted", { n: quoted }) : t("review.quoted-of", { n: quoted, all: total }));
+    place.append(el("div", { class: "summary" }, says.filter(Boolean).map((words) => el("p", { class: "total" }, words)), this.filters), this.list, this.more);
     place.hidden = false;
     this.draw();
   }
