@@ -154,3 +154,28 @@ def test_verdicts_alone_are_written_with_the_content_of_the_answers(run_cli, tmp
     assert "no checked answer" not in body and "(trial, sentence 1)" in body and "Does aspirin help?" in body
     rows = list(csv.DictReader(outs[5].read_text(encoding="utf-8").splitlines()))
     assert {row["question"] for row in rows} == {"Does aspirin help?"}
+
+
+def test_a_page_of_verdicts_alone_has_the_passages_and_the_answers_in_natural_order(run_cli, tmp_path: Path):
+    answers, verdicts, page = (tmp_path / name for name in ("answers.jsonl", "verdicts.jsonl", "page.html"))
+    source = {"id": "trial", "text": "Aspirin lowered the risk of stroke. Cost was low."}
+    lines = [
+        {
+            "id": f"c{number}",
+            "answer": "Aspirin lowered the risk of stroke [1]. Cost was zero [1].",
+            "documents": [source],
+        }
+        for number in (1, 10, 2)
+    ]
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    assert run_cli("check", str(answers), "--judge", "lexical", "--out", str(verdicts)).code == 0
+    assert run_cli("report", str(verdicts), "--out", str(page)).code == 0
+    data = json.loads(page.read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0])
+    assert [row["id"] for row in data["answers"]] == ["c1", "c2", "c10"]
+    for row in data["answers"]:
+        supported, lost = (claim["verdicts"][0] for claim in row["claims"])
+        for passage, kind in ((supported["evidence"][0], "supported"), (lost["nearest"][0], "irrelevant")):
+            document = data["documents"][passage[0]]
+            words = document["text"][passage[1] : passage[2]]
+            assert words == {"supported": "Aspirin lowered the risk of stroke.", "irrelevant": "Cost was low."}[kind]
+            assert (document["id"], document["depth"]) == ("trial", "passages")

@@ -253,6 +253,20 @@ def test_each_of_several_documents_has_a_label_of_its_own_and_is_named_if_it_doe
     assert verdict.reasons == ("carried by [1]", "[2] says nothing about it", "[3] alone contradicts it")
 
 
+def test_a_verdict_that_nothing_decides_keeps_the_sentence_that_came_closest():
+    text, source = "Zinc cured colds [1].", "Honey was given to rats. Zinc was studied in colds. Zinc is blue."
+    (alike,) = verdicts(Reader({}), text, source)
+    assert alike.label == "irrelevant" and alike.evidence == () and alike.nearest is not None
+    assert alike.nearest.text == "Zinc was studied in colds.", (
+        "the most shared words, where the judge sees no difference"
+    )
+    (told,) = verdicts(Reader({("blue", "Zinc"): (0.3, 0.1, 0.6)}), text, source)
+    assert told.label == "irrelevant" and told.nearest is not None
+    assert told.nearest.text == "Zinc is blue."
+    (found,) = verdicts(Reader({("blue", "Zinc"): FOR}), text, source)
+    assert found.label == "supported" and found.nearest is None and "nearest" not in found.model_dump(mode="json")
+
+
 def test_documents_that_say_nothing_of_the_claim_move_no_verdict():
     table = {("Zinc shortened", "Zinc"): FOR, ("Rain", "Zinc"): (0.1, 0.2, 0.7), ("Honey", "Zinc"): (0.1, 0.3, 0.6)}
     sources = ["Zinc shortened colds. Colds are common.", "Rain fell. It fell in May.", "Honey was given to rats."]

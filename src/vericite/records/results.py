@@ -74,7 +74,8 @@ class Verdict(Record):
 
     ``label`` is the common label, ``native`` that of the protocol or its judge (the papers have two to eight labels).
     ``probabilities`` are those of the deciding passage; empty if no model was asked or it has none. ``evidence`` lists
-    the passages that carry the verdict, strongest first. ``statements`` is set if the claim was judged in several, or
+    the passages that carry the verdict, strongest first; ``nearest`` is, of an irrelevant verdict, the sentence that
+    came closest to deciding it. ``statements`` is set if the claim was judged in several, or
     was ``split_after_failure`` because it failed as a whole. ``redundant`` are documents that the claim does not need:
     the others support it without them, and they do not support it alone (ALCE's irrelevant citations); None if the
     protocol does not ask. ``label_by_source`` has the label of each of several documents by its own sentences alone, if
@@ -96,6 +97,7 @@ class Verdict(Record):
     native: str
     probabilities: FloatMap = FrozenDict()
     evidence: tuple[EvidenceSpan, ...] = ()
+    nearest: EvidenceSpan | None = Field(default=None, exclude_if=is_unset)
     statements: tuple[StatementVerdict, ...] = ()
     split_after_failure: bool = Field(default=False, validation_alias=renamed("split_after_failure", "taken_apart"))
     redundant: tuple[str, ...] | None = Field(default=None, validation_alias=renamed("redundant", "unneeded"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -118,6 +119,19 @@ def with_verdicts(system: System, protocol: Protocol | str | None = None, judge:
 
 def _with(item: Item, checked: CheckedAnswer | None) -> Item:
     return item if checked is None else replace(item, checked=checked)
+
+
+def in_natural_order(systems: Iterable[System]) -> list[System]:
+    """Return the systems with their items by id, as people count: c2 before c10."""
+    return [
+        replace(system, items=tuple(sorted(system.items, key=lambda item: _natural(item.id)))) for system in systems
+    ]
+
+
+def _natural(id: str) -> list[tuple[int, str]]:
+    """Return what ids are sorted by: their words, and their numbers by size."""
+    parts = re.split("([0-9]+)", id)
+    return [(int(part) if place % 2 else 0, part) for place, part in enumerate(parts)]
 
 
 def make_report(
@@ -338,6 +352,7 @@ class ShownAnswer:
             "sources": _keys(verdict.documents, self._keys),
             "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
             "evidence": [self._passage(span) for span in verdict.evidence if span.document in self._texts],
+            "nearest": self._nearest(verdict),
             "reasons": list(verdict.reasons),
             "degree": verdict.degree if verdict.degree == "partly supported" else None,
             "because": what_is_wrong(verdict),
@@ -349,6 +364,11 @@ class ShownAnswer:
             "redundant": [key for document in verdict.redundant or () for key in _keys([document], self._keys)],
         }
         return {name: value for name, value in held.items() if value}
+
+    def _nearest(self, verdict: Verdict) -> list[Any]:
+        """Return the passage that came closest to deciding, if none did."""
+        span = verdict.nearest
+        return [self._passage(span)] if span is not None and span.document in self._texts else []
 
     def _failure(self, failure: VerificationFailure) -> dict[str, Any]:
         return {
@@ -443,5 +463,7 @@ def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
 def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
     """Return a sentence for each pair of systems that answered the same questions."""
     asked = {system.name: {item.id for item in system.items} for system in systems}
-    compared = compare_all_pairs(systems, [SupportRate()], bootstrap or Bootstrap())
+    # In the order of `vericite compare`, for the same intervals: the bootstrap draws by place.
+    ordered = [replace(system, items=tuple(sorted(system.items, key=lambda item: item.id))) for system in systems]
+    compared = compare_all_pairs(ordered, [SupportRate()], bootstrap or Bootstrap())
     return [found.sentence for first, second, _, found in compared if asked[first.name] & asked[second.name]]

@@ -6,7 +6,7 @@ stands between the sentences nor the rest of the sources.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from vericite.evaluate.items import Item
@@ -133,14 +133,14 @@ def _passages(checked: CheckedAnswer) -> dict[str, _KeptPassages]:
             numbers.setdefault(document, max(judgement.markers, default=0))
     spans: dict[str, list[EvidenceSpan]] = {id: [] for id in numbers}
     for verdict in checked.verdicts:
-        for span in _usable(verdict.evidence):
+        for span in _usable((*verdict.evidence, *([verdict.nearest] if verdict.nearest else []))):
             spans.setdefault(span.document, []).append(span)
     retracted = {id for verdict in checked.verdicts for id in verdict.retracted}
     order = sorted(spans, key=lambda id: numbers.get(id, len(spans)))
     return {id: _KeptPassages(id, spans[id], id in retracted) for id in order}
 
 
-def _usable(spans: tuple[EvidenceSpan, ...]) -> Iterator[EvidenceSpan]:
+def _usable(spans: Iterable[EvidenceSpan]) -> Iterator[EvidenceSpan]:
     """Yield the passages whose words the file keeps; files written before 2026-12 may lack them."""
     return (span for span in spans if span.text and len(span.text) == span.end - span.start)
 
@@ -148,9 +148,11 @@ def _usable(spans: tuple[EvidenceSpan, ...]) -> Iterator[EvidenceSpan]:
 def _moved(verdict: Verdict, claim: Claim, text: str, passages: dict[str, _KeptPassages]) -> Verdict:
     by = claim.span.start - verdict.start
     evidence = tuple(passages[span.document].moved(span) for span in _usable(verdict.evidence))
+    nearest = next(_usable([verdict.nearest]), None) if verdict.nearest else None
+    nearest = nearest and passages[nearest.document].moved(nearest)
     words = tuple(found for word in verdict.words if (found := _found(word, by, claim, text)))
     place = {"start": claim.span.start, "end": claim.span.end}
-    return verdict.model_copy(update={**place, "evidence": evidence, "words": words})
+    return verdict.model_copy(update={**place, "evidence": evidence, "nearest": nearest, "words": words})
 
 
 def _found(word: UnsupportedWords, by: int, claim: Claim, text: str) -> UnsupportedWords | None:

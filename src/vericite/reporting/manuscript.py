@@ -76,6 +76,8 @@ def _reasons(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[str]:
     verdict = sentence.verdict
     if span := sentence.passage:
         yield f"“{_quoted(check, span)}” ({_source(check, span)})"
+    elif verdict is not None and (span := verdict.nearest):
+        yield f"Nearest: “{_quoted(check, span)}” ({_source(check, span)})"
     elif verdict is not None:
         yield f"Read: {'; '.join(_named(check, id) for id in verdict.documents)}"
     yield from _why(sentence)
@@ -242,7 +244,7 @@ class SentenceFinding(Record):
     """A sentence that cites, at ``start`` to ``end`` of the manuscript's text, with what was found in words.
 
     ``cites`` are the keys of its references, ``missing`` those whose source is not at hand. ``source_sentence`` decided
-    the outcome; it stands on ``source_page`` of ``source``.
+    the outcome, or came closest to it if ``decided`` is false; it stands on ``source_page`` of ``source``.
     """
 
     text: str
@@ -258,6 +260,7 @@ class SentenceFinding(Record):
     source: str = ""
     source_sentence: str = ""
     source_page: int | None = None
+    decided: bool = True
     reasons: tuple[str, ...] = ()
 
 
@@ -305,7 +308,8 @@ def findings_of(check: ManuscriptCheck, notes: Sequence[str] = ()) -> Manuscript
 
 
 def _sentence_finding(check: ManuscriptCheck, sentence: CitingSentence) -> SentenceFinding:
-    verdict, span = sentence.verdict, sentence.passage
+    verdict = sentence.verdict
+    span = sentence.passage or (verdict and verdict.nearest)
     return SentenceFinding(
         text=sentence.text,
         start=sentence.start,
@@ -322,6 +326,7 @@ def _sentence_finding(check: ManuscriptCheck, sentence: CitingSentence) -> Sente
         else "",
         source_sentence=_quoted(check, span) if span else "",
         source_page=span.page if span else None,
+        decided=sentence.passage is not None or span is None,
         reasons=() if sentence.outcome == "supported" else tuple(_why(sentence)),
     )
 

@@ -194,6 +194,9 @@ def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) ->
     for span in verdict.evidence[:1]:
         quote = answer.document(span.document).text[span.start : span.end]
         yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
+    if (span := verdict.nearest) is not None:
+        quote = answer.document(span.document).text[span.start : span.end]
+        yield _of("detail", ("nearest: ", "dim"), "“", quote, "”", (f" ({_place(span)})", "dim"))
     for statement in verdict.statements:
         yield _of("detail", (statement.native, "bold"), f"  {statement.text}")
     if said := what_is_wrong(verdict):

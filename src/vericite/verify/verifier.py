@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError, expect_type
-from vericite.models.contracts import ENTAILS, Judge, Judgement, Pair, traits_of
+from vericite.models.contracts import ENTAILS, NEUTRAL, Judge, Judgement, Pair, traits_of
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -426,6 +426,7 @@ class Verifier:
             native=outcome.native,
             probabilities=outcome.probabilities,
             evidence=tuple(_with_text(span, pending.case.documents) for span in passages),
+            nearest=_nearest(pending) if outcome.label == "irrelevant" and not passages else None,
             statements=_statements(pending, outcome),
             split_after_failure=outcome.split_after_failure,
             redundant=None if redundant is None else tuple(pending.case.documents[source].id for source in redundant),
@@ -506,6 +507,25 @@ def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpa
     """Add the passage's text, so that a verdict can be read without the documents."""
     found = next(document for document in documents if document.id == span.document)
     return span.model_copy(update={"text": found.text[span.start : span.end]})
+
+
+def _nearest(pending: PendingCase) -> EvidenceSpan | None:
+    """Return the sentence on which the judge was least sure that it says nothing about the claim.
+
+    Of sentences that are alike to it, the one that shares most words. None if no sentence was judged on its own.
+    """
+    sheet, premises = pending.sheet, pending.case.premises
+    alone = [
+        place
+        for place in np.flatnonzero((sheet.asked[:1] & ~sheet.failed[:1]).any(axis=0)).tolist()
+        if len(premises[place].passages) == 1 and premises[place].passages[0].sentence_index is not None
+    ]
+    if not alone:
+        return None
+    shared = weighted_overlap(pending.claim.text, [premises[place].text for place in alone])
+    neutral = sheet.scores[0, alone, NEUTRAL]
+    best = min(range(len(alone)), key=lambda place: (float(neutral[place]), -float(shared[place])))
+    return _with_text(premises[alone[best]].passages[0], pending.case.documents)
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:

@@ -54,10 +54,10 @@ class AnswerView {
   // The sources in two groups: cited, and found but not cited.
   sources(it) {
     const used = new Set(it.claims.flatMap((claim) => claim.cites.map((cite) => cite[1])));
-    const cards = (cited) => it.sources.map((key, place) => [key, place]).filter(([key]) => used.has(key) === cited).map(([key, place]) => {
+    const cards = (cited) => it.sources.filter((key) => used.has(key) === cited).map((key) => {
       const use = cited ? el("p", { class: "use" }) : null;
       if (use) this.uses.set(key, use);
-      const card = this.source(key, place + 1, this.passagesOf(key), use);
+      const card = this.source(key, this.numberOf(key), this.passagesOf(key), use);
       const side = it.stance && sideOf(it.stance, key);
       if (side === "yes" || side === "no") card.querySelector(".badges").prepend(badge(t(`answer.says-${side}`), side));
       card.dataset.key = key;
@@ -66,6 +66,12 @@ class AnswerView {
     const cited = cards(true), rest = cards(false);
     return [cited.length ? el("h4", {}, t("answer.cited", { count: cited.length })) : null, el("div", { class: "cards" }, cited),
       rest.length ? el("details", { class: "rest" }, el("summary", {}, t("answer.uncited", { count: rest.length })), el("div", { class: "cards" }, rest)) : null];
+  }
+
+  // The number that the text cites a source by. In manuscripts and rebuilt answers it may be higher than the place.
+  numberOf(key) {
+    const cite = this.it.claims.flatMap((claim) => claim.cites).find((made) => made[1] === key);
+    return cite ? cite[0] : this.it.sources.indexOf(key) + 1;
   }
 
   // All passages of a source that decided a verdict.
@@ -149,7 +155,7 @@ class AnswerView {
     for (const cite of claim.cites) if (inText(cite[2])) spans.set(cite[2], [...(spans.get(cite[2]) || []), cite]);
     const changes = [...spans.values()].map((cites) => [cites[0][2], cites[0][3], cites.map((cite) => this.chip(index, cite[0], cite[1]))]);
     changes.push(...this.lacking(claim, from));
-    const against = (this.it.chosen[index] || { against: [] }).against.map((key) => this.chip(index, this.it.sources.indexOf(key) + 1, key, "contradicted"));
+    const against = (this.it.chosen[index] || { against: [] }).against.map((key) => this.chip(index, this.numberOf(key), key, "contradicted"));
     const made = [];
     let at = 0;
     changes.sort((a, b) => a[0] - b[0]).forEach(([start, end, shown], order) => {
@@ -205,9 +211,9 @@ class AnswerView {
 
   // What is seen of a source while the pointer is on its chip.
   card(kind, number, key, verdict) {
-    const doc = this.documents[key], passage = (verdict ? verdict.evidence || [] : this.passagesOf(key)).find((held) => held[0] === key), p = verdict && (verdict.p || {})[kind];
+    const doc = this.documents[key], passage = (verdict ? verdict.evidence || verdict.nearest || [] : this.passagesOf(key)).find((held) => held[0] === key), p = verdict && (verdict.p || {})[kind];
     return [el("p", { class: "says" }, sign(kind), " ", el("b", {}, named(kind)), p ? [", ", likelihood(p)] : null, SIGNS[kind] ? el("small", {}, ` · ${meaning(kind)}`) : null),
-      doc ? [el("p", { class: "title", dir: "auto" }, doc.title || doc.id), el("p", { class: "meta" }, placeOf(doc)), el("p", { class: "badges" }, badgesOf(doc)), passage ? el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage))) : null] : el("p", {}, t("answer.no-source", { number: String(number) }))].flat();
+      doc ? [el("p", { class: "title", dir: "auto" }, doc.title || doc.id), el("p", { class: "meta" }, placeOf(doc)), el("p", { class: "badges" }, badgesOf(doc)), passage ? [verdict && !verdict.evidence ? nearestLead() : null, el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage)))] : null].flat() : el("p", {}, t("answer.no-source", { number: String(number) }))].flat();
   }
 
   toggle(index) {
@@ -232,7 +238,7 @@ class AnswerView {
     const found = claim.verdicts.map((verdict) => this.verdict(verdict, chosen));
     const none = claim.kind === "pending" ? t("answer.pending") : claim.cites.length ? t("answer.not-judged") : t("answer.cites-nothing");
     held.replaceChildren(...(found.length ? found : [el("p", { class: "verdict uncited" }, none)]));
-    for (const key of chosen ? chosen.against : []) held.append(el("div", { class: "verdict contradicted" }, el("p", {}, sign("contradicted"), " ", el("b", {}, t("answer.otherwise", { number: String(this.it.sources.indexOf(key) + 1) }))), this.source(key, this.it.sources.indexOf(key) + 1, this.passagesOf(key), null, true)));
+    for (const key of chosen ? chosen.against : []) held.append(el("div", { class: "verdict contradicted" }, el("p", {}, sign("contradicted"), " ", el("b", {}, t("answer.otherwise", { number: String(this.numberOf(key)) }))), this.source(key, this.numberOf(key), this.passagesOf(key), null, "decided")));
     if (this.extra) held.append(this.extra(claim));
   }
 
@@ -265,10 +271,13 @@ class AnswerView {
     if (it.because) box.append(el("p", {}, said(it.because)));
     if (it.elsewhere) box.append(el("p", {}, el("b", {}, said(it.elsewhere))));
     if (it.statements) box.append(el("ul", {}, it.statements.map(([text, label, native]) => el("li", {}, sign(SIGNS[label] ? label : "failed"), " ", text, " ", native === label ? null : el("small", {}, said(native))))));
-    if (it.redundant) box.append(el("p", {}, el("small", {}, t("answer.redundant", { numbers: it.redundant.map((key) => `[${this.it.sources.indexOf(key) + 1}]`).join("") }))));
+    if (it.redundant) box.append(el("p", {}, el("small", {}, t("answer.redundant", { numbers: it.redundant.map((key) => `[${this.numberOf(key)}]`).join("") }))));
     if (it.retracted) box.append(el("p", { class: "withdrawn" }, t("answer.retracted", { titles: it.retracted.join(", ") })));
-    for (const key of it.sources || []) box.append(this.source(key, this.it.sources.indexOf(key) + 1, (it.evidence || []).filter((passage) => passage[0] === key), null, true));
-    for (const key of it.others || []) box.append(el("p", {}, el("small", {}, t("answer.supports-it"))), this.source(key, this.it.sources.indexOf(key) + 1, []));
+    for (const key of it.sources || []) {
+      const of = (passages) => (passages || []).filter((passage) => passage[0] === key), decided = of(it.evidence);
+      box.append(this.source(key, this.numberOf(key), decided.length ? decided : of(it.nearest), null, it.evidence ? "decided" : "nearest"));
+    }
+    for (const key of it.others || []) box.append(el("p", {}, el("small", {}, t("answer.supports-it"))), this.source(key, this.numberOf(key), []));
     const others = Object.entries(it.p || {}).filter(([name]) => name !== it.kind), own = it.native && it.native !== it.kind && it.native !== "abstained" ? t("answer.own-word", { word: said(it.native) }) : "";
     if (others.length || own) box.append(el("details", {}, el("summary", {}, t("answer.details")), el("p", {}, el("small", {}, own, own && others.length ? " " : "", others.length ? t("answer.other-probabilities", { verdicts: others.map(([name, value]) => `${SIGNS[name] ? named(name) : name} ${figure(value)}`).join(", ") }) : ""))));
     return box;

@@ -43,7 +43,11 @@ const marked = (text, passages) => {
 // Of a long text only the beginning is here; passages beyond it have their own words.
 const passageWords = (doc, passage) => (passage[2] <= doc.text.length ? doc.text.slice(passage[1], passage[2]) : passage[4] || "");
 
+// What stands before a passage that decided nothing.
+const nearestLead = () => el("p", {}, el("small", {}, t("components.nearest-passage")));
+
 // A source: title, journal, year, design, participants, retraction; `use` says how the answer used it; the text is folded.
+// `quotes` shows the passages as well: "decided", or "nearest" if they did not decide the verdict.
 const sourceCard = (doc, number, passages, use, quotes) => {
   const pages = [...new Set(passages.map((passage) => passage[3]).filter(Boolean))].sort((a, b) => a - b);
   const link = doc.pmid ? el("a", { href: `https://pubmed.ncbi.nlm.nih.gov/${doc.pmid}/`, rel: "noreferrer noopener", target: "_blank" }, `PMID ${doc.pmid}`) : doc.doi ? el("a", { href: `https://doi.org/${encodeURI(doc.doi)}`, rel: "noreferrer noopener", target: "_blank" }, `doi:${doc.doi}`) : el("span", {}, doc.id);
@@ -55,8 +59,9 @@ const sourceCard = (doc, number, passages, use, quotes) => {
       el("p", { class: "meta" }, [placeOf(doc), doc.pmid || doc.doi || (doc.title && doc.title !== doc.id) ? link : null, pages.length ? t("components.page", { pages: pages.join(", ") }) : null, doc.stage ? t(`components.stage-${doc.stage}`) : null].filter(Boolean).flatMap((part, place) => [place ? " · " : null, part])),
       el("p", { class: "badges" }, badgesOf(doc)),
       use,
+      quotes === "nearest" && passages.length ? nearestLead() : null,
       quotes ? passages.slice(0, 3).map((passage) => passageWords(doc, passage)).filter(Boolean).map((words) => el("blockquote", { dir: "auto" }, el("mark", {}, words))) : null,
-      doc.text ? el("details", {}, el("summary", {}, t({ abstract: "components.text-abstract", "full text": "components.text-full" }[doc.depth] || "components.text")), el("p", { class: "text", dir: "auto", tabindex: long ? 0 : null, role: long ? "region" : null, "aria-label": long ? t("components.text-of", { title: doc.title || doc.id }) : null }, marked(doc.text, passages))) : null));
+      doc.text ? el("details", {}, el("summary", {}, t({ abstract: "components.text-abstract", "full text": "components.text-full", passages: "components.text-passages" }[doc.depth] || "components.text")), el("p", { class: "text", dir: "auto", tabindex: long ? 0 : null, role: long ? "region" : null, "aria-label": long ? t("components.text-of", { title: doc.title || doc.id }) : null }, marked(doc.text, passages))) : null));
 };
 
 // Which sources say yes and which no, by design. Each source is a block of the bar; all designs are rows of the table below it.

@@ -51,6 +51,7 @@ class ManuscriptView {
     const card = el("article", { class: `finding ${kind}`, tabindex: isStep ? -1 : null },
       el("p", { class: "head" }, el("span", { class: "sign", "aria-hidden": "true" }, mark), " ", el("b", {}, name), el("small", {}, `${where ? ` · ${where}` : ""}${sure}`)),
       el("p", { class: "sentence", dir: "auto" }, one.outcome === "supported" ? one.text : words),
+      one.source_sentence && !one.decided ? nearestLead() : null,
       one.source_sentence ? el("blockquote", { dir: "auto" }, el("mark", {}, one.source_sentence), " ", el("small", {}, [one.source, one.source_page ? t("components.page", { pages: String(one.source_page) }) : ""].filter(Boolean).join(", "))) : one.source ? el("p", {}, el("small", {}, t("manuscript.read", { source: one.source }))) : null,
       retracted.length ? el("p", { class: "retracted" }, t("manuscript.cites-retracted", { keys: keys(retracted) })) : null,
       one.reasons.map((reason) => el("p", { class: "why" }, said(reason))),

@@ -62,7 +62,7 @@
       list.setAttribute("aria-activedescendant", `row-${place}`);
     }
     views = answers.map((index) => { const view = new AnswerView(el("article", { tabindex: -1 }), data.documents); view.titled = false; view.earlier = data.answers[index].earlier || null; view.show(data.answers[index]); return view; });
-    const about = [first.id, first.type].filter((part) => part && part !== first.question).join(" · ");
+    const about = [first.id, first.type].filter((part) => part && part !== (first.question || first.id)).join(" · ");
     reader.replaceChildren(...[single ? null : el("h3", { dir: "auto" }, first.question || first.id), single || !about ? null : el("p", { class: "note" }, about),
       el("div", { class: views.length > 1 ? "systems" : null }, views.map((view, at) => el("section", { "aria-label": several ? data.systems[data.answers[answers[at]].system] : null }, several ? el("h4", { class: "system" }, data.systems[data.answers[answers[at]].system]) : null, view.place)))].filter(Boolean));
     if (link) history.replaceState(null, "", `#${encodeURIComponent(data.systems[first.system])}/${encodeURIComponent(first.id)}`);

@@ -75,7 +75,7 @@ class Review {
     const { documents } = this.data, reader = new AnswerView(null, documents), words = t(`review.${need}`);
     reader.it = it;
     const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.degree) || claim.verdicts[0] || {};
-    const passage = (verdict.evidence || [])[0], doc = passage && documents[passage[0]], says = passage && passageWords(doc, passage);
+    const passage = (verdict.evidence || verdict.nearest || [])[0], doc = passage && documents[passage[0]], says = passage && passageWords(doc, passage);
     const cited = [...new Set(claim.cites.map((cite) => cite[0]))].map((number) => `[${number}]`).join("");
     const inText = claim.end <= it.text.length && claim.end > claim.start;
     const show = el("button", { type: "button" }, t("review.show"), el("span", { class: "heard" }, t("review.show-which", { number: String(index + 1), title: it.question || it.id })));
@@ -83,6 +83,7 @@ class Review {
     return el("article", { class: `finding ${this.markOf(need)[1]}` },
       el("p", { class: "head" }, this.sign(need), " ", el("b", {}, `${words[0].toUpperCase()}${words.slice(1)}`), cited ? el("small", {}, ` · ${t("manuscript.cites", { keys: cited })}`) : null),
       el("p", { class: "sentence", dir: "auto" }, inText ? reader.worded(claim, it.text.slice(claim.start, claim.end), claim.start) : claim.text),
+      says && !verdict.evidence ? nearestLead() : null,
       says ? el("blockquote", { dir: "auto" }, el("mark", {}, says), " ", el("small", {}, [doc.title || doc.id, doc.year].filter(Boolean).join(", "))) : null,
       verdict.because ? el("p", { class: "why" }, said(verdict.because)) : null,
       verdict.elsewhere ? el("p", {}, said(verdict.elsewhere)) : null,
