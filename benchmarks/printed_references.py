@@ -19,8 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes/references"))
 
 from invented import InventedWork
-from vericite.corpus.manuscript.printed import folded, parse_reference
 from vericite.records.manuscripts import Reference
+from vericite.text.printed import folded, parse_reference
 
 TYPED = Path(__file__).parent / "cases" / "printed_references.jsonl"
 

@@ -59,7 +59,7 @@ class Catalogue:
 
 def _printed(made: Sequence[MadeReference]) -> tuple[list[Reference], list[str]]:
     from printed_references import STYLES
-    from vericite.corpus.manuscript.printed import parse_reference
+    from vericite.text.printed import parse_reference
 
     names = list(STYLES)[:12]
     styles = [names[number % len(names)] for number in range(len(made))]

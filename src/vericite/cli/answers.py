@@ -77,9 +77,10 @@ _NAMED = 5
 def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool) -> Iterator[Answer | RecordError]:
     """Yield the items; report a repeated id at once, and other problems of the file at the end."""
     from vericite.errors import RecordError
+    from vericite.text.printed import split_answer
 
     ids = _Ids(file)
-    number = words = cited = sourced = matched = 0
+    number = words = cited = sourced = matched = listed = 0
     for number, item in enumerate(items, start=1):
         if isinstance(item, RecordError):
             # Counts as content: the record is reported on its own.
@@ -90,13 +91,19 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
             cited += any(claim.citations for claim in item.claims)
             matched += any(citation.document for claim in item.claims for citation in claim.citations)
             sourced += bool(item.documents)
+            listed += bool(item.claims and not item.documents and split_answer(item.text)[1])
         yield item
     ids.show_more()
     if not words:
         remark(
             f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?"
         )
-    if cited and not sourced and not has_library:
+    if cited and not sourced and listed and not has_library:
+        remark(
+            f"expected the texts of the works in the list of references; found none in {file}, so every citation is "
+            "dangling. Give them with --documents FILE or FOLDER, or write each abstract after its reference"
+        )
+    elif cited and not sourced and not has_library:
         remark(
             f"expected the documents that the answers cite; found none in {file}, so every citation is dangling. "
             "Give them with --documents FILE or FOLDER"

@@ -14,6 +14,7 @@ from vericite.cli.terminal import Terminal
 from vericite.evaluate.citation_rates import CitationRates
 from vericite.llm import Ledger
 from vericite.records import CheckedAnswer, Evidence, Rate, Run, Verdict
+from vericite.records.results import NO_TEXT
 from vericite.reporting.blocks import StyledLine
 from vericite.reporting.run_lines import (
     RETRACTED,
@@ -120,12 +121,13 @@ _WORDS = {
     "abstained": "no verdict: not English, no text, or too uncertain",
     "failed": "the judge gave no verdict; the reason is shown in place of the claim",
     "dangling": "the marker does not point to a source",
+    NO_TEXT: "the marker points to an entry of the list of references, but its text is not there; give --documents",
     "uncited": "the sentence cites nothing",
 }
 """Explanations for the table of verdicts."""
 
 
-_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted")
+_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted", NO_TEXT)
 """Endings of what is found in the column of native verdicts, too."""
 
 
@@ -133,6 +135,8 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the words that occur in a table of verdicts, each with its meaning."""
     verdicts, natives = {str(row[2]).removesuffix(f" {RETRACTED[0]}") for row in rows}, [str(row[3]) for row in rows]
     there = {
+        "dangling": any(str(row[2]) == "dangling" and str(row[3]) != NO_TEXT for row in rows),
+        NO_TEXT: NO_TEXT in natives,
         "p": any(row[4] for row in rows),
         "detail": any(not name.endswith(_FOUND) for name in natives if name),
         "instead": any(name.endswith(" instead") for name in natives),

@@ -19,8 +19,8 @@ from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, dict
 from vericite.formats.spans import read_message
 from vericite.records import Answer, Document, Span, storable
 from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
-from vericite.text.passages import passage_in
-from vericite.text.references import Library, body_end, parse_markers, parse_pmids
+from vericite.text.printed import listed_reference, split_answer
+from vericite.text.references import Library, parse_markers, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
 _LABEL = r"(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,99}\]){0,300})"
@@ -35,11 +35,6 @@ NAMED = re.compile(r"\[(?P<name>\^?[^\[\]\n]{1,99})\]")
 BARE = re.compile(rf"<(?P<framed>https?://{_ADDRESS})>|(?P<bare>https?://{_ADDRESS})", re.IGNORECASE)
 DEFINITION = re.compile(
     r"^ {0,3}\[(?P<name>\^?[^\[\]\n]{1,99})\]:[^\S\n]*(?P<target>[^\n]+(?:\n(?: {2,}|\t)\S[^\n]*)*)", re.MULTILINE
-)
-ENTRY = re.compile(
-    r"^[^\S\n]{0,3}(?:[-*•][^\S\n]{1,3})?(?:\[\^?(?P<name>\d{1,3})\]:?|(?P<plain>\d{1,3})[.)])[^\S\n]+"
-    r"(?P<target>\S[^\n]*(?:\n(?: {2,}|\t)[^\S\n]{0,8}(?![-*•\[\d\s])[^\n]*)*)",
-    re.MULTILINE,
 )
 # Images and comments, which would otherwise be read as prose.
 _UNSPOKEN = re.compile(
@@ -82,7 +77,8 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     for match in DEFINITION.finditer(text):
         definitions.setdefault(folded(match["name"]), match["target"])
     prose = DEFINITION.sub(blank, text)
-    listed = [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(prose, body_end(prose))]
+    begin, listed = split_answer(prose)
+    prose = prose[:begin] + blank_text(prose[begin:])
     own = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
     passages = {} if own else _passages({**dict(reversed(listed)), **definitions})
     last = max((int(name) for name in passages if _NUMBER.fullmatch(name)), default=0)
@@ -102,16 +98,25 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
 
 def blank(match: re.Match[str]) -> str:
     """Replace a match with spaces, so that later offsets stay the same."""
-    return re.sub(r"[^\n]", " ", match[0])
+    return blank_text(match[0])
+
+
+def blank_text(text: str) -> str:
+    """Return as many spaces as the text has characters, with its line breaks."""
+    return re.sub(r"[^\n]", " ", text)
 
 
 def _passages(definitions: Mapping[str, str]) -> dict[str, Document]:
     """Return the documents that footnotes and the list at the end hold as text, by number or name."""
-    found = {name: passage_in(target) for name, target in definitions.items()}
-    texts = {
-        name.removeprefix("^") if _NUMBER.fullmatch(name[1:]) else name: passage for name, passage in found.items()
+    found = {
+        name.removeprefix("^") if _NUMBER.fullmatch(name[1:]) else name: listed_reference(target, name)
+        for name, target in definitions.items()
     }
-    return {name: Document.from_text(name, passage.text) for name, passage in texts.items() if passage}
+    return {
+        name: Document.from_text(name, reference.passage, reference.title)
+        for name, reference in found.items()
+        if reference.passage
+    }
 
 
 def folded(name: str) -> str:

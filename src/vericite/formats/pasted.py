@@ -11,8 +11,8 @@ from vericite.formats import links
 from vericite.records import Document, storable
 from vericite.records.manuscripts import Reference
 from vericite.text.citations import CitableDocuments, Mention, disjoint
-from vericite.text.passages import passage_in
-from vericite.text.references import body_end, parse_markers, parse_pmids, reference_key
+from vericite.text.printed import listed_reference, split_answer
+from vericite.text.references import parse_markers, parse_pmids, reference_key
 
 _EDGES = " \t\n.,;:!?*_-–—|()[]"
 _IN_BRACKETS = re.compile(r"\((?P<markers>(?:\[\d{1,3}\]){1,99})\)")
@@ -41,16 +41,16 @@ def read_pasted(text: str, most: int | None = None) -> PastedAnswer:
         links.folded(match["name"]): match["target"] for match in reversed(list(links.DEFINITION.finditer(text)))
     }
     prose = links.DEFINITION.sub(links.blank, text)
-    end = body_end(prose)
-    for match in links.ENTRY.finditer(prose, end):
-        definitions.setdefault(match["name"] or match["plain"], match["target"])
+    end, listed = split_answer(prose)
+    for number, target in listed:
+        definitions.setdefault(number, target)
     prose = prose[:end]
     numbered = _Numbered(most)
     for name, target in definitions.items():
         if name.removeprefix("^").isdecimal():
-            passage = passage_in(target)
-            reference = Reference(key=f"text {name}", text=target, passage=passage.text) if passage else None
-            numbered.put(int(name.removeprefix("^")), reference or _reference(target, links.names_of(target)))
+            listed = listed_reference(target, f"text {name}")
+            reference = listed if listed.passage else _reference(target, links.names_of(target))
+            numbered.put(int(name.removeprefix("^")), reference)
     for match in links.INLINE.finditer(prose):
         if number := links.OWN_NUMBER.fullmatch(match["label"]):
             numbered.put(int(number[1]), _reference("", iter((match["url"],))))

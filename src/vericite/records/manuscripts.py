@@ -18,8 +18,8 @@ class Reference(Record):
 
     ``key`` is what the text cites it by: its printed number, or the key of its record in a reference manager.
     ``text`` is the reference as printed, if it is. ``passage`` is text of the work itself, if the manuscript has that
-    in place of a reference. The other fields were read from what is printed, or from the record: see ``origin``.
-    ``authors`` are written as in ``Document``: family name, then initials or given names.
+    after the reference or in place of it. The other fields were read from what is printed, or from the record: see
+    ``origin``. ``authors`` are written as in ``Document``: family name, then initials or given names.
     """
 
     key: str = Field(min_length=1)

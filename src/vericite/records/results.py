@@ -15,6 +15,8 @@ from vericite.records.values import Answer, Evidence, EvidenceSpan, Ledger, Ques
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 """Common labels of all protocols. ``dangling``: the cited source does not exist."""
+NO_TEXT = "no text"
+"""Native label of a dangling citation of an entry in the answer's own list of references: its text is not there."""
 
 
 Degree = Literal["supported", "partly supported", "contradicted", "not found"]

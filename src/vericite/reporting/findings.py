@@ -10,6 +10,7 @@ from typing import Literal
 
 from vericite.evaluate.gates import GATE_SHARES, GateResult
 from vericite.records import CheckedAnswer, UncitedClaim, Verdict, VerificationFailure
+from vericite.records.results import NO_TEXT
 from vericite.reporting.run_lines import markers, probability, what_is_wrong
 
 Level = Literal["error", "warning", "note", "none"]
@@ -52,6 +53,7 @@ class Finding:
         evidence: The passages that decided, each with its document.
         reason: Why it is not supported, if that is known.
         is_known: Whether the sentence was already as bad in the baseline.
+        is_listed: Whether the answer's own list of references has the cited work, without its text.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class Finding:
     evidence: tuple[tuple[str, str], ...] = ()
     reason: str = ""
     is_known: bool = False
+    is_listed: bool = False
 
     @property
     def level(self) -> Level:
@@ -75,6 +78,8 @@ class Finding:
     def title(self) -> str:
         """The kind in words, with the probability."""
         sure = f" (p {self.probability})" if self.probability else ""
+        if self.is_listed:
+            return "The list of references has no text of the source"
         return f"{RULES[self.kind].short if self.kind in RULES else self.kind}{sure}"
 
     @property
@@ -207,7 +212,8 @@ def _finding(
         return replace(found, reason=item.reason)
     evidence = tuple((span.document, " ".join((span.text or "").split())) for span in item.evidence)
     reason = "; ".join(filter(None, (what_is_wrong(item), item.elsewhere, *item.reasons)))
-    return replace(found, probability=probability(item), evidence=evidence, reason=reason)
+    is_listed = item.native == NO_TEXT
+    return replace(found, probability=probability(item), evidence=evidence, reason=reason, is_listed=is_listed)
 
 
 _MOST = 20

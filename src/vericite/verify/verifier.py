@@ -30,11 +30,13 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
+from vericite.records.results import NO_TEXT
 from vericite.text.acronyms import without_long_forms
 from vericite.text.assertion import ASSERTIONS, asserted_part, denies, is_qualified
 from vericite.text.citations import CITATIONS
 from vericite.text.injection import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
+from vericite.text.printed import split_answer
 from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
 from vericite.verify.aggregators import Outcome, quotation, quoted
@@ -458,18 +460,19 @@ class Verifier:
         }
 
     def _dangling(self, answer: Answer) -> Iterator[Verdict]:
-        for claim in answer.claims:
-            for citation in claim.citations:
-                if citation.dangling:
-                    yield Verdict(
-                        **_claim_location(claim),
-                        markers=(citation.marker,),
-                        documents=(),
-                        label="dangling",
-                        native="dangling",
-                        reasons=(_documents_there_are(answer),),
-                        protocol=self.protocol.name,
-                    )
+        found = [(claim, cited) for claim in answer.claims for cited in claim.citations if cited.dangling]
+        listed = {number for number, _ in split_answer(answer.text)[1]} if found else ()
+        for claim, citation in found:
+            is_listed = str(citation.marker) in listed
+            yield Verdict(
+                **_claim_location(claim),
+                markers=(citation.marker,),
+                documents=(),
+                label="dangling",
+                native=NO_TEXT if is_listed else "dangling",
+                reasons=(_listed_alone(citation.marker) if is_listed else _documents_there_are(answer),),
+                protocol=self.protocol.name,
+            )
 
     def _checked(self, answer: Answer, results: list[Verdict | VerificationFailure]) -> CheckedAnswer:
         found = [item for item in results if isinstance(item, Verdict)] + list(self._dangling(answer))
@@ -568,6 +571,10 @@ def _statements(pending: PendingCase, outcome: Outcome) -> tuple[StatementVerdic
     judged = pending.statements[-len(outcome.statements) :]
     together = zip(judged, outcome.statements, strict=True)
     return tuple(StatementVerdict(text=text, **found._asdict()) for text, found in together)
+
+
+def _listed_alone(number: int) -> str:
+    return f"[{number}] stands in the list of references, but its text is not there"
 
 
 def _documents_there_are(answer: Answer) -> str:

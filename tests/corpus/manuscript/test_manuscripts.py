@@ -12,10 +12,10 @@ from benchmark_modules import benchmark
 from manuscript_files import RAISED, complex_field, docx, paragraph, run
 from vericite.corpus.manuscript.bibliography import read_bibliography
 from vericite.corpus.manuscript.draft import Draft, Mark
-from vericite.corpus.manuscript.printed import NO_LIST
 from vericite.corpus.manuscript.registry import MANUSCRIPTS, manuscript_kind, read_manuscript
 from vericite.errors import InputError
 from vericite.records import Manuscript
+from vericite.text.printed import NO_LIST
 
 SCRIPT = benchmark("manuscripts")
 CASES = SCRIPT.cases()

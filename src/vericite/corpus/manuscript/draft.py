@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vericite.corpus.manuscript.printed import NO_LIST, link, looks_like_reference, parse_reference, split_references
 from vericite.corpus.sources.entry import folded, without_controls
 from vericite.corpus.sources.files import MOST_CHARACTERS
 from vericite.errors import InputError
 from vericite.records import Manuscript, ManuscriptCitation, ManuscriptHeading, Reference, Span
-from vericite.text.passages import passage_in
+from vericite.text.passages import entry_in
+from vericite.text.printed import NO_LIST, link, listed_reference, looks_like_reference, split_references
 from vericite.text.references import reference_key
 
 
@@ -123,9 +123,9 @@ class Draft:
 
         A note has a reference or a passage of the source. One with neither is kept, to be reported.
         """
-        passage = passage_in(text)
-        if passage is None and looks_like_reference(text):
-            work = self.works.add(parse_reference(text, key))
+        passage = entry_in(text).passage
+        if looks_like_reference(text) and (passage is None or entry_in(text).reference):
+            work = self.works.add(listed_reference(text, key))
         elif self.has_remarks and not (passage and passage.is_quoted):
             self.note("notes without a reference were left out")
             return None
@@ -225,7 +225,9 @@ class Draft:
             own = self.works.by_key.get(known or "")
             self.only_if_cited.discard(known or "")
             if known and own and own.title:
-                self.works.by_key[known] = own.model_copy(update={"text": own.text or reference.text})
+                self.works.by_key[known] = own.model_copy(
+                    update={"text": own.text or reference.text, "passage": own.passage or reference.passage}
+                )
                 if key:
                     self.cited_by.setdefault(key, known)
             elif known and own and key:
@@ -242,12 +244,6 @@ class Draft:
         """Return the keys of works that are known from records, with their titles."""
         known = [(key, work) for key, work in self.works.by_key.items() if work.origin != "printed"]
         return [(key, title) for key, work in known if len(title := folded(work.title)) > 20]
-
-
-def listed_reference(text: str, key: str) -> Reference:
-    """Return an entry of a printed list: a reference, or a passage of the source in place of it."""
-    passage = passage_in(text)
-    return Reference(key=key, text=text, passage=passage.text) if passage else parse_reference(text, key)
 
 
 def read_notes(drafted: Callable[[bool], Draft]) -> Manuscript:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.manuscript.bibliography import Bibliography
 from vericite.corpus.manuscript.cited import of_address
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece, listed_reference
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece
 from vericite.corpus.manuscript.kind import ManuscriptKind
 from vericite.corpus.sources.files import SourceFile, root_of
 from vericite.corpus.sources.texts import REFERENCES
 from vericite.errors import InputError
 from vericite.records import Manuscript
+from vericite.text.printed import listed_reference
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]

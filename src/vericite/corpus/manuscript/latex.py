@@ -13,12 +13,13 @@ from pathlib import Path
 
 from vericite.corpus.manuscript.bibliography import Bibliography, read_bibliography
 from vericite.corpus.manuscript.cited import author_year
-from vericite.corpus.manuscript.draft import Draft, Mark, Piece, listed_reference, text_of
+from vericite.corpus.manuscript.draft import Draft, Mark, Piece, text_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
 from vericite.corpus.sources.bibtex import letters_of_latex
 from vericite.corpus.sources.files import SourceFile, opened
 from vericite.errors import InputError
 from vericite.records import Manuscript, Reference
+from vericite.text.printed import listed_reference
 
 MOST_DEPTH = 200
 """Maximum depth of braces and environments."""

@@ -12,7 +12,6 @@ from vericite.corpus.manuscript.cited import of_address
 from vericite.corpus.manuscript.draft import Draft, Mark, Piece, read_notes, text_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
 from vericite.corpus.manuscript.latex import path_in_folder
-from vericite.corpus.manuscript.printed import looks_like_reference, parse_reference
 from vericite.corpus.sources.entry import without_controls
 from vericite.corpus.sources.files import SourceFile
 from vericite.corpus.sources.texts import (
@@ -31,6 +30,7 @@ from vericite.corpus.sources.texts import (
 )
 from vericite.formats.form import items_in
 from vericite.records import Manuscript, Reference
+from vericite.text.printed import looks_like_reference, parse_reference
 
 _OPEN, _CLOSE, _DIGIT = "\uf8f0", "\uf8f1", 0xF8E0
 """Private characters around the number of a mark, which stands for it while the Markdown is read."""

@@ -6,21 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from vericite.corpus.manuscript.bibliography import Bibliography
-from vericite.corpus.manuscript.draft import Works, listed_reference, names_of
+from vericite.corpus.manuscript.draft import Works, names_of
 from vericite.corpus.manuscript.kind import ManuscriptKind
-from vericite.corpus.manuscript.printed import (
-    AFTER_LIST,
-    LIST_HEADING,
-    NO_LIST,
-    link,
-    split_list,
-    split_references,
-)
 from vericite.corpus.sources.files import SourceFile
 from vericite.corpus.sources.pdf import PDF, Paragraph, PdfLayout, layout_of, marked_lines
 from vericite.corpus.sources.pdf_lines import MARKS, PAGE_MARK, Line
 from vericite.corpus.sources.texts import joined_lines, words_in
 from vericite.records.manuscripts import Manuscript, ManuscriptCitation, ManuscriptHeading, Reference
+from vericite.text.printed import (
+    AFTER_LIST,
+    LIST_HEADING,
+    NO_LIST,
+    link,
+    listed_reference,
+    split_list,
+    split_references,
+)
 
 
 def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
@@ -69,7 +70,8 @@ def _known(printed: list[Reference], bibliography: Bibliography) -> list[Referen
     found: list[Reference] = []
     for reference in printed:
         key = works.find(*names_of(reference))
-        record = works.by_key[key].model_copy(update={"key": reference.key, "text": reference.text}) if key else None
+        own = {"key": reference.key, "text": reference.text, "passage": reference.passage}
+        record = works.by_key[key].model_copy(update=own) if key else None
         found.append(record or reference)
     return found
 

@@ -83,8 +83,10 @@ class _Search:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be looked for; a passage of the work is the document that the manuscript means."""
-        return self.chosen is None and not self.reference.passage
+        """Whether it is still to be looked for; a passage without a reference names no work."""
+        reference = self.reference
+        is_named = reference.title or reference.doi or reference.pmid or reference.pmcid
+        return self.chosen is None and bool(is_named or not reference.passage)
 
     def take(self, candidates: Iterable[WorkCandidate], source: str) -> None:
         """Choose the most likely candidate, if it is likely enough."""
@@ -104,8 +106,7 @@ class _Search:
         """Return what was found."""
         reference = self.reference
         if reference.passage:
-            document = Document.from_text(reference.key, reference.passage)
-            return ResolvedReference(key=reference.key, reference=reference, document=document, source="manuscript")
+            return self._with_passage(sources)
         if self.chosen is None:
             return ResolvedReference(
                 key=reference.key, reference=reference, problems=(*self._wrong_ids(None), self._missing(sources))
@@ -123,6 +124,28 @@ class _Search:
             source=self.source,
             by=self.chosen.by,
             probability=round(self.likely, 4),
+            problems=tuple(problems),
+        )
+
+    def _with_passage(self, sources: Sequence[WorkSource]) -> ResolvedReference:
+        """Return the passage as the document, and what the work that was found says of its reference."""
+        reference = self.reference
+        own = {name: getattr(reference, name) for name in ("authors", "journal", "year", "doi", "pmid", "pmcid")}
+        document = Document.from_text(reference.key, reference.passage, reference.title).model_copy(update=own)
+        problems: list[ReferenceProblem] = []
+        if self.chosen is not None:
+            work = self.chosen.work
+            found = known_retractions().flagged(work.document)
+            document = document.model_copy(update={"retracted": found.retracted})
+            problems = [*self._wrong_ids(work), *differences(reference, work), *_notices(found, work)]
+        elif self.is_open and sources:
+            missing = self._missing(sources)
+            problems = [*self._wrong_ids(None), *([] if missing.kind == "not in these sources" else [missing])]
+        return ResolvedReference(
+            key=reference.key,
+            reference=reference,
+            document=known_retractions().flagged(document),
+            source="manuscript",
             problems=tuple(problems),
         )
 

@@ -92,7 +92,7 @@ _BEFORE = "Author AB. A title of a work."
 
 def _cited(text: str) -> tuple[str, int] | None:
     """Return the journal and the year of a line such as "BMJ Open 2020;10:e031662"."""
-    from vericite.corpus.manuscript.printed import parse_reference
+    from vericite.text.printed import parse_reference
 
     if not 10 < len(text) < 200 or not re.search(_YEAR, text):
         return None

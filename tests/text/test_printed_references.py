@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_modules import benchmark
-from vericite.corpus.manuscript.printed import (
+from vericite.corpus.references import reference_text
+from vericite.records import Document
+from vericite.records.manuscripts import ManuscriptCitation, Reference
+from vericite.text.printed import (
     link,
     link_author_year,
     link_numeric,
@@ -18,9 +21,6 @@ from vericite.corpus.manuscript.printed import (
     parse_reference,
     split_references,
 )
-from vericite.corpus.references import reference_text
-from vericite.records import Document
-from vericite.records.manuscripts import ManuscriptCitation, Reference
 
 bench = benchmark("printed_references")
 KEYS = [str(number) for number in range(1, 13)]

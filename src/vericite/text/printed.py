@@ -14,8 +14,9 @@ from typing import Any
 
 from vericite.records import Span
 from vericite.records.manuscripts import ManuscriptCitation, Reference
+from vericite.text.passages import entry_in
+from vericite.text.references import REFERENCES, body_end, parse_markers
 from vericite.text.references import lines as lines_of
-from vericite.text.references import parse_markers
 
 # Finding and splitting the list.
 
@@ -57,6 +58,43 @@ def split_references(text: str) -> tuple[int, list[tuple[str, str]]]:
         if len(line) < 60 and LIST_HEADING.fullmatch(line) and (found := split_list(_until_end(lines[index + 1 :]))):
             return start, found
     return _unheaded(text, lines)
+
+
+ENTRY = re.compile(
+    r"^[^\S\n]{0,3}(?:[-*•][^\S\n]{1,3})?(?:\[\^?(?P<name>\d{1,3})\]:?|(?P<plain>\d{1,3})[.)])[^\S\n]+"
+    r"(?P<target>\S[^\n]*(?:\n(?: {2,}|\t)[^\S\n]{0,8}(?![-*•\[\d\s])[^\n]*)*)",
+    re.MULTILINE,
+)
+"""An entry of the list at the end of an answer."""
+_NEXT_HEADING = re.compile(r"#{1,6}\s")
+
+
+def split_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
+    """Find the numbered list of references at the end of an answer, and split it.
+
+    Returns:
+        Where the list begins (the length of the text if there is none), and its entries by number. Lines without a
+        number continue an entry only under a heading, where most entries are references or passages of sources.
+    """
+    end = body_end(text)
+    lines = [(start, line.rstrip()) for start, line in lines_of(text)]
+    for index in range(len(lines) - 1, -1, -1):
+        start, line = lines[index]
+        if start >= end:
+            continue
+        if _NEXT_HEADING.match(line) and not _heads_list(line):
+            break
+        if _heads_list(line):
+            found = _numbered([line for _, line in lines[index + 1 :]])
+            listed = sum(looks_like_reference(entry) or entry_in(entry).passage is not None for _, entry in found)
+            if 2 * listed > len(found):
+                return start, found
+            break
+    return end, [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(text, end)]
+
+
+def _heads_list(line: str) -> bool:
+    return len(line) < 60 and bool(LIST_HEADING.fullmatch(line) or REFERENCES.fullmatch(line.strip().strip("#*_: ")))
 
 
 def _until_end(lines: list[tuple[int, str]]) -> list[str]:
@@ -181,18 +219,19 @@ _BROKEN = re.compile(r"([^\W\d_])-\Z")
 
 def one_line(lines: Sequence[str]) -> str:
     """Join the lines of a printed reference; a word or an address broken at the end of a line is repaired."""
-    text = ""
+    parts: list[str] = []
+    tail = ""
     for line in lines:
         bare = " ".join(line.split())
         if not bare:
             continue
-        if _BROKEN.search(text[-2:]) and bare[0].islower():
-            text = text[:-1] + bare
-        elif text[-1:] in ("-", "–", "/") or (text[-1:] in (".", "_") and _IN_ADDRESS.search(text[-100:])):
-            text += bare
-        else:
-            text = f"{text} {bare}" if text else bare
-    return text
+        if _BROKEN.search(tail[-2:]) and bare[0].islower():
+            parts[-1], tail = parts[-1][:-1], tail[:-1]
+        elif parts and not (tail[-1:] in ("-", "–", "/") or (tail[-1:] in (".", "_") and _IN_ADDRESS.search(tail))):
+            bare = f" {bare}"
+        parts.append(bare)
+        tail = (tail + bare)[-100:]
+    return "".join(parts)
 
 
 _IN_ADDRESS = re.compile(r"(?:10\.\d{4,9}/|https?://)\S{0,100}\Z")
@@ -606,6 +645,16 @@ def _journal(text: str) -> str:
         return text.split()[0].rstrip(":.,")
     # "Geneva: World Health Organization" is a publisher.
     return "" if re.match(r"[^.:]{2,40}: [^\W\d_]", text) else text
+
+
+def listed_reference(text: str, key: str) -> Reference:
+    """Return an entry of a printed list: a reference, a passage of the source in place of it, or both."""
+    reference, passage = entry_in(text)
+    if passage is None:
+        return parse_reference(text, key)
+    if not reference:
+        return Reference(key=key, text=text, passage=passage.text)
+    return parse_reference(reference, key).model_copy(update={"passage": passage.text})
 
 
 _A_REFERENCE = re.compile(r"\b(?:1[89]|20)\d\d\b|\b10\.\d{4,9}/|\bPMID\b|https?://", re.IGNORECASE)
