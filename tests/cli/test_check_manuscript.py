@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 
 import vericite as vc
+from vericite.pipeline.manuscript import ManuscriptCheck
+from vericite.records import UnsupportedWords
+from vericite.reporting.manuscript import findings_of, manuscript_lines, remarks, with_footnotes
 
 EXAMPLES = Path(__file__).parents[2] / "examples/manuscript"
 SUMMARY = (
@@ -250,3 +253,34 @@ def test_the_page_has_the_problems_of_references_and_report_makes_it_of_the_json
         assert problems["5"] == ["year differs: 2020 (found: 2022)"]
         places = [item["claim"] for item in answer["manuscript"]["sentences"]]
         assert places == [0, 1, 2, 3, 4, 5, -1], "each sentence with its claim; the last has no source at hand"
+
+
+@pytest.mark.usefixtures("draft")
+def test_a_supported_sentence_whose_source_has_another_figure_is_to_be_looked_at() -> None:
+    check = vc.check_document("draft.md", "sources.jsonl", bibliography="library.bib")
+    supported = next(verdict for verdict in check.checked.verdicts if verdict.label == "supported")
+    sentence = check.manuscript.text[supported.start : supported.end]
+    number = next(iter(re.finditer(r"\d+", sentence)), None) or re.match(r"\w+", sentence)
+    assert number is not None
+    start, end = (supported.start + place for place in number.span())
+    because = f"The source says 1.31; the claim says {number[0]}."
+    words = UnsupportedWords(kind="number", text=number[0], start=start, end=end)
+    differing = supported.model_copy(update={"words": (words,), "because": because})
+    softer = supported.model_copy(update={"words": (words,), "because": f"“{number[0]}” is not in the source."})
+    for verdict, is_told in ((differing, True), (softer, False)):
+        assert verdict.has_other_figure == is_told
+        found = [verdict if item is supported else item for item in check.checked.verdicts]
+        made = ManuscriptCheck.model_validate(
+            check.model_copy(
+                update={"checked": check.checked.model_copy(update={"verdicts": tuple(found)})}
+            ).model_dump()
+        )
+        assert made.counts == check.counts, "the verdict stays"
+        assert any(item.start == supported.start for item in made.to_review) == is_told
+        assert any(item.other_figure for item in findings_of(made).to_review) == is_told
+        assert ("(1 with another figure than its source)" in made.summary) == is_told
+        told = "Supported by its source, with another figure in the source."
+        assert any(remark.lines[0] == told and because in remark.lines for remark in remarks(made)) == is_told
+        assert (because in with_footnotes(made)) == is_told
+        lines = [line.text for line in manuscript_lines(made)]
+        assert any(line.startswith("supported, another figure in the source") for line in lines) == is_told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hostile import HOSTILE
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.records import Change, Document, Selected, SourceStance
+from vericite.records import Change, Document, Selected, SourceStance, UnsupportedWords
 from vericite.reporting.data import make_report, with_verdicts
 from vericite.reporting.page import make_page, write_page
 from vericite.reporting.words import Language, Wording
@@ -201,3 +202,25 @@ def test_a_report_in_another_language_has_its_words_and_fits(language: Language,
                 assert words("components.keys") in text(browser, "dialog h2")
                 browser.keys("Escape")
         assert browser.complaints == []
+
+
+def test_a_supported_sentence_whose_source_has_another_figure_needs_a_person(tmp_path: Path):
+    (made,) = system("one", f"{GOOD} Nausea was common [1].").items
+    assert made.checked is not None
+    first, second = made.checked.verdicts
+    words = UnsupportedWords(kind="number", text="40", start=GOOD.index("40"), end=GOOD.index("40") + 2)
+    told = first.model_copy(update={"words": (words,), "because": "The source says 39; the claim says 40."})
+    softer = second.model_copy(update={"because": "The source does not say “common”."})
+    item = replace(made, checked=made.checked.model_copy(update={"verdicts": (told, softer)}))
+    other = replace(item, id="q1")
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, System("one", (item, other)))
+        assert text(browser, "#review .total") == "2 of 4 sentences need a person"
+        assert text(browser, "#review .finding .head").startswith("≠ Another figure in its source")
+        assert text(browser, "#review .finding .why") == "The source says 39; the claim says 40."
+        assert text(browser, "#reader .claim .chip .sign") == "✓", "the verdict stays"
+        counted = (
+            "const view = new AnswerView(document.createElement('p'), {}); "
+            "view.it = JSON.parse(document.querySelector('#data').textContent).answers[0]; view.told({ supported: 2 })"
+        )
+        assert browser.run(counted) == "1 of 2 sentences has another figure than its source"

@@ -16,9 +16,10 @@ import vericite
 from vericite.corpus.references import reference_text, to_ris
 from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
-from vericite.records import Document, Run, Section
+from vericite.records import Document, Run, Section, UnsupportedWords
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.run_lines import run_lines
+from vericite.reporting.written import as_run
 
 ASPIRIN = Document(
     id="99000001",
@@ -173,3 +174,18 @@ def test_a_failed_answer_is_told_with_the_reply_as_it_came(run: Run):
     for full in (False, True):
         lines = [line.text for line in run_lines(run.model_copy(update={"answer": failed}), full)]
         assert lines[1:3] == ["failed  the reply holds no answer", f"T{notes[0][1:]}."]
+
+
+def test_a_supported_citation_whose_source_has_another_figure_is_marked(tmp_path: Path):
+    answer = vericite.parse_answer("a", "Zinc shortened colds by 2 days [1].", [OTHER])
+    checked = vericite.check(answer, judge="lexical")
+    (verdict,) = checked.verdicts
+    words = UnsupportedWords(kind="number", text="2", start=24, end=25)
+    told = verdict.model_copy(
+        update={"label": "supported", "words": (words,), "because": "The source says 3 days; the claim says 2 days."}
+    )
+    for verdict, is_told in ((told, True), (told.model_copy(update={"because": "“2” is not in the source."}), False)):
+        lines = [line.text for line in run_lines(as_run(answer, checked.model_copy(update={"verdicts": (verdict,)})))]
+        marked = [line for line in lines if line.startswith("[1] supported") and "another figure in the source" in line]
+        assert bool(marked) == is_told
+        assert any("1 supported citation has another figure in the source" in line for line in lines) == is_told

@@ -38,7 +38,7 @@ Outcome = Literal["supported", "contradicted", "partly supported", "not found", 
 """What came of a sentence that cites. Not judged: all its sources failed, or the judge was too unsure."""
 
 TO_REVIEW: tuple[Outcome, ...] = ("contradicted", "not found", "partly supported")
-"""Outcomes to review, the worst first."""
+"""Outcomes to review, the worst first. Supported sentences whose source has another figure follow them."""
 
 
 class CitingSentence(Record):
@@ -61,6 +61,11 @@ class CitingSentence(Record):
     def place(self) -> str:
         """Its page and section, in words."""
         return ", ".join(filter(None, [f"page {self.page}" if self.page else "", self.section]))
+
+    @property
+    def has_other_figure(self) -> bool:
+        """Whether it is supported by a source that has another figure."""
+        return self.outcome == "supported" and self.verdict is not None and self.verdict.has_other_figure
 
     @property
     def passage(self) -> EvidenceSpan | None:
@@ -145,7 +150,7 @@ class ManuscriptCheck(Record):
         differ = sum(bool(own.difference(_COUNTED, ABOUT_SOURCES)) for own in kinds)
         references += [f"{differ} with other problems"] if differ else []
         parts = [
-            f"{counts['supported']} {_are(counts['supported'])} supported",
+            f"{counts['supported']} {_are(counts['supported'])} supported{self._other_figures}",
             _verb(counts["contradicted"], "contradicts its source", "contradict their source"),
             _verb(counts["partly supported"], "is partly supported", "are partly supported"),
             _verb(counts["not found"], "is not found in its source", "are not found in their source"),
@@ -156,6 +161,18 @@ class ManuscriptCheck(Record):
         listed += f" ({', '.join(references)})" if references else ""
         sentences = counted(len(self.sentences), "citing sentence")
         return f"{sentences}, {listed}: " + ", ".join(filter(None, parts)) + "." + self._unasked
+
+    @property
+    def _other_figures(self) -> str:
+        """How many supported sentences have another figure than their source, in words; empty if none has."""
+        count = sum(sentence.has_other_figure for sentence in self.sentences)
+        return f" ({count} with another figure than {'its' if count == 1 else 'their'} source)" if count else ""
+
+    @property
+    def to_review(self) -> tuple[CitingSentence, ...]:
+        """The sentences that a person should look at, the worst first."""
+        found = [sentence for outcome in TO_REVIEW for sentence in self.sentences if sentence.outcome == outcome]
+        return (*found, *(sentence for sentence in self.sentences if sentence.has_other_figure))
 
     @property
     def _unasked(self) -> str:

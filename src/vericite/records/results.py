@@ -26,6 +26,10 @@ WordKind = Literal[
     "number", "unit", "direction", "population", "treatment", "outcome", "comparator", "time", "certainty"
 ]
 """What words of a sentence are about."""
+FIGURES: frozenset[WordKind] = frozenset({"number", "unit", "time"})
+"""Kinds of words that state a figure."""
+SOURCE_SAYS = "The source says"
+"""How ``Verdict.because`` begins where a source has other words in place of those of the sentence."""
 
 
 class UnsupportedWords(Record):
@@ -124,6 +128,15 @@ class Verdict(Record):
     def outcome(self) -> str:
         """The label, or ``abstained``: the label of such a verdict is only the likeliest one, or none was given."""
         return "abstained" if self.abstained else self.label
+
+    @property
+    def has_other_figure(self) -> bool:
+        """Whether the sentence is supported and its source has another figure, which ``because`` names.
+
+        The judge passed over it, so a person should look. Found only with ``check.explain``.
+        """
+        named = self.outcome == "supported" and self.because.startswith(SOURCE_SAYS)
+        return named and any(words.kind in FIGURES for words in self.words)
 
     def kind_in(self, answer: Answer | None) -> str:
         """Return how it is counted: by its outcome, or as quoted.

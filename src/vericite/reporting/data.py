@@ -356,6 +356,7 @@ class ShownAnswer:
             "reasons": list(verdict.reasons),
             "degree": verdict.degree if verdict.degree == "partly supported" else None,
             "because": what_is_wrong(verdict),
+            "differs": verdict.has_other_figure,
             "words": [[self._units(words.start), self._units(words.end), words.kind] for words in verdict.words],
             "elsewhere": verdict.elsewhere,
             "others": _keys([source.document for source in verdict.supported_by], self._keys),

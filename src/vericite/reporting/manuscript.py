@@ -15,7 +15,7 @@ from vericite.records import EvidenceSpan, Record
 from vericite.records.manuscripts import ReferenceProblem, ResolvedReference
 from vericite.reporting.blocks import StyledLine, escaped
 from vericite.reporting.commented import Remark, with_comments
-from vericite.reporting.run_lines import STYLES, probability, what_is_wrong
+from vericite.reporting.run_lines import OTHER_FIGURE, STYLES, probability, what_is_wrong
 from vericite.reporting.workbook import to_workbook
 
 _STYLES = {**STYLES, "not found": "yellow", "partly supported": "yellow", "retracted": "bold red"}
@@ -39,7 +39,7 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
     """
     yield _of("title", check.manuscript.title or check.manuscript.name)
     yield _of("text", check.summary)
-    shown = [item for outcome in TO_REVIEW for item in check.sentences if item.outcome == outcome]
+    shown = check.to_review
     if shown and most:
         yield _of("heading", "Sentences to look at")
     for sentence in shown[:most]:
@@ -66,7 +66,8 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
 def _sentence(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[StyledLine]:
     place = f" ({sentence.place})" if sentence.place else ""
     words = (sentence.outcome, _STYLES.get(sentence.outcome, "dim"))
-    yield _of("item", words, f" [{', '.join(sentence.keys)}]", (place, "dim"), f" {sentence.text}", gap=True)
+    but = (f", {OTHER_FIGURE}" if sentence.has_other_figure else "", "yellow")
+    yield _of("item", words, but, f" [{', '.join(sentence.keys)}]", (place, "dim"), f" {sentence.text}", gap=True)
     for line in _reasons(check, sentence):
         yield _of("detail", line)
 
@@ -118,11 +119,15 @@ def remarks(check: ManuscriptCheck) -> list[Remark]:
     for sentence in check.sentences:
         cited = [reference for key in sentence.keys if (reference := left.pop(key, None))]
         lines = [f"Reference {item.key}: {problem}." for item in cited for problem in _own_problems(item)]
-        if sentence.outcome != "supported":
-            lines = [f"{_WORDS[sentence.outcome]}.", *_reasons(check, sentence), *lines]
+        if sentence.outcome != "supported" or sentence.has_other_figure:
+            lines = [_head(sentence), *_reasons(check, sentence), *lines]
         if lines:
             found.append(_remark(check, sentence, lines))
     return found
+
+
+def _head(sentence: CitingSentence) -> str:
+    return f"{_WORDS[sentence.outcome]}{f', with {OTHER_FIGURE}' if sentence.has_other_figure else ''}."
 
 
 def _remark(check: ManuscriptCheck, sentence: CitingSentence, lines: Iterable[str]) -> Remark:
@@ -136,7 +141,7 @@ def all_remarks(check: ManuscriptCheck) -> tuple[list[Remark], list[Remark]]:
     unlisted = {found.key: _own_problems(found) for found in check.references if found.reference is None}
     for sentence in check.sentences:
         missing = [f"Reference {key}: {problem}." for key in sentence.keys for problem in unlisted.get(key, ())]
-        lines = [f"{_WORDS[sentence.outcome]}.", *_reasons(check, sentence), *missing]
+        lines = [_head(sentence), *_reasons(check, sentence), *missing]
         sentences.append(_remark(check, sentence, lines))
     references = [
         Remark(found.reference.text, tuple(f"{problem}." for problem in problems), about="reference")
@@ -180,6 +185,7 @@ def _rows(check: ManuscriptCheck) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [_COLUMNS]
     for sentence in check.sentences:
         verdict, span = sentence.verdict, sentence.passage
+        is_told = sentence.outcome != "supported" or sentence.has_other_figure
         wrong = [f"{key}: {problem}" for key in sentence.keys for problem in problems.get(key, ())]
         rows.append(
             (
@@ -192,7 +198,7 @@ def _rows(check: ManuscriptCheck) -> list[Sequence[str]]:
                 _source(check, span) if span else "",
                 _quoted(check, span) if span else "",
                 str(span.page or "") if span else "",
-                what_is_wrong(verdict) if verdict and sentence.outcome != "supported" else "",
+                what_is_wrong(verdict) if verdict and is_told else "",
                 ", ".join(sentence.missing),
                 "; ".join(wrong),
             )
@@ -245,6 +251,7 @@ class SentenceFinding(Record):
 
     ``cites`` are the keys of its references, ``missing`` those whose source is not at hand. ``source_sentence`` decided
     the outcome, or came closest to it if ``decided`` is false; it stands on ``source_page`` of ``source``.
+    ``other_figure`` says that it is supported and its source has another figure, which ``reasons`` name.
     """
 
     text: str
@@ -255,6 +262,7 @@ class SentenceFinding(Record):
     cites: tuple[str, ...]
     missing: tuple[str, ...] = ()
     outcome: Outcome
+    other_figure: bool = False
     degree: str | None = None
     probability: float | None = None
     source: str = ""
@@ -291,7 +299,8 @@ class ManuscriptFindings(Record):
     @property
     def to_review(self) -> tuple[SentenceFinding, ...]:
         """The sentences that a person should look at, the worst first."""
-        return tuple(found for outcome in TO_REVIEW for found in self.sentences if found.outcome == outcome)
+        found = [sentence for outcome in TO_REVIEW for sentence in self.sentences if sentence.outcome == outcome]
+        return (*found, *(sentence for sentence in self.sentences if sentence.other_figure))
 
 
 def findings_of(check: ManuscriptCheck, notes: Sequence[str] = ()) -> ManuscriptFindings:
@@ -319,6 +328,7 @@ def _sentence_finding(check: ManuscriptCheck, sentence: CitingSentence) -> Sente
         cites=sentence.keys,
         missing=sentence.missing,
         outcome=sentence.outcome,
+        other_figure=sentence.has_other_figure,
         degree=verdict.degree if verdict else None,
         probability=verdict.probabilities.get(verdict.label) if verdict else None,
         source="; ".join(_named(check, id) for id in ([span.document] if span else verdict.documents))
@@ -327,7 +337,7 @@ def _sentence_finding(check: ManuscriptCheck, sentence: CitingSentence) -> Sente
         source_sentence=_quoted(check, span) if span else "",
         source_page=span.page if span else None,
         decided=sentence.passage is not None or span is None,
-        reasons=() if sentence.outcome == "supported" else tuple(_why(sentence)),
+        reasons=tuple(_why(sentence)) if sentence.outcome != "supported" or sentence.has_other_figure else (),
     )
 
 

@@ -6,13 +6,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vericite.corpus.references import in_sentences, links, reference_text
-from vericite.records import Answer, AnswerEvidence, Change, EvidenceSpan, Rewriting, Run, Summary, Verdict
+from vericite.records import (
+    Answer,
+    AnswerEvidence,
+    Change,
+    CheckedAnswer,
+    EvidenceSpan,
+    Rewriting,
+    Run,
+    Summary,
+    Verdict,
+)
 from vericite.records.values import cut_in_words
 from vericite.reporting.blocks import StyledLine, Words
 from vericite.text.strength import Strength, study_words
 
 RETRACTED = ("RETRACTED", "bold red")
 """The mark next to retracted documents and next to the verdicts on their citations."""
+OTHER_FIGURE = "another figure in the source"
+"""What is said of a supported sentence whose source has another figure."""
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
 _of = StyledLine.of
 
@@ -45,7 +57,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield _of("heading", "Repaired")
         yield from changes_blocks(run.changes)
     if not answer.selected and not answer.insufficient and answer.failed is None:
-        yield _of("text", *_counts(run.checked.summary), gap=True)
+        yield _of("text", *_counts(run.checked.summary), _other_figures(run.checked), gap=True)
 
 
 def digest(run: Run, number: int) -> Iterator[StyledLine]:
@@ -190,7 +202,8 @@ def chosen_sentences(answer: Answer) -> list[Chosen]:
 def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) -> Iterator[StyledLine]:
     """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passage that decided it."""
     words = verdict_words(verdict, kind)
-    yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}  {verdict.claim}")
+    but = (f", {OTHER_FIGURE}" if verdict.has_other_figure else "", "yellow")
+    yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}", but, f"  {verdict.claim}")
     for span in verdict.evidence[:1]:
         quote = answer.document(span.document).text[span.start : span.end]
         yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
@@ -282,6 +295,12 @@ def _counts(summary: Summary) -> Iterator[str | tuple[str, str]]:
     yield f"; {summary.uncited} of {summary.claims} sentences without a citation."
     if summary.retracted:
         yield f" {retracted_citations(summary)}.", "bold red"
+
+
+def _other_figures(checked: CheckedAnswer) -> tuple[str, str]:
+    count = sum(verdict.has_other_figure for verdict in checked.verdicts)
+    has = "citation has" if count == 1 else "citations have"
+    return (f" {count} supported {has} {OTHER_FIGURE}: look at it." if count else "", "yellow")
 
 
 def retracted_citations(summary: Summary) -> str:

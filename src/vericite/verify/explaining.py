@@ -14,6 +14,7 @@ from itertools import islice
 
 from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, UnsupportedWords, Verdict, WordKind
+from vericite.records.results import FIGURES, SOURCE_SAYS
 from vericite.text.injection import dictates
 from vericite.text.words import bounded, word_list, words
 from vericite.verify.counterparts import Counterpart
@@ -38,7 +39,6 @@ _LEAST = 0.5
 _ALIKE = 0.15
 """Difference between probabilities of wordings that counts as none."""
 _UP, _DOWN = word_list("up"), word_list("down")
-_FIGURES = frozenset({"number", "unit", "time"})
 
 
 def at_once(checked: Iterable[tuple[Answer, CheckedAnswer]]) -> Iterator[list[tuple[Answer, CheckedAnswer]]]:
@@ -189,7 +189,7 @@ def found_in(
         gain = log_odds(after) - log_odds(before)
         if after < _LEAST or gain < _needed(suspect, verdict.label == "supported"):
             continue
-        rank = gain + (suspect.status != "present") * (1.5 if suspect.kind in _FIGURES else 1.0)
+        rank = gain + (suspect.status != "present") * (1.5 if suspect.kind in FIGURES else 1.0)
         rank -= suspect.kind == "treatment"
         if best is None or rank > best[0]:
             # Of wordings that are about as likely, one that says what the source says.
@@ -207,7 +207,7 @@ def _needed(suspect: Suspect, supported: bool) -> float:
         return 1.0
     if suspect.kind in ("outcome", "treatment"):
         return 1.5
-    return 0.3 if suspect.kind in _FIGURES else 0.8
+    return 0.3 if suspect.kind in FIGURES else 0.8
 
 
 def explained(verdict: Verdict, sentence: str, source: Compared, found: WrongDetail) -> Verdict:
@@ -254,10 +254,10 @@ def reason(claim: str, source: Compared, found: WrongDetail) -> str:
             return _of_number(claim, suspect, words, suspect.instead)
         case "time" if suspect.instead is not None:
             whole = suspect.instead.whole
-            return f"The source says {whole}; the claim says {words}." if whole else f"“{words}” is not in the source."
+            return f"{SOURCE_SAYS} {whole}; the claim says {words}." if whole else f"“{words}” is not in the source."
         case "unit" | "time" if said:
             first, other = _with_context(claim, suspect, words, said)
-            return f"The source says {first}; the claim says {other}."
+            return f"{SOURCE_SAYS} {first}; the claim says {other}."
         case "population" if said and suspect.status == "other" and said != "people":
             return f"The source is about {said}; the claim says {words}."
         case "comparator" if suspect.status == "absent" and said in compared(source.near):
@@ -284,7 +284,7 @@ def carried_change(claim: str, text: str) -> str:
 def _of_number(claim: str, suspect: Suspect, words: str, instead: Counterpart) -> str:
     first, other = _with_context(claim, suspect, words, instead.said)
     if instead.said:
-        return f"The source says {first}; the claim says {other}."
+        return f"{SOURCE_SAYS} {first}; the claim says {other}."
     arms = f"; it has {instead.arms.listed}" if instead.arms else ""
     return f"{other[:1].upper()}{other[1:]} is not in the source{arms}."
 
@@ -302,7 +302,7 @@ def _with_context(claim: str, suspect: Suspect, words: str, said: str) -> tuple[
 
 def _of_direction(claim: str, words: str, said: str, source: Compared) -> str:
     if said.lower() in source.lower:
-        return f"The source says {said}; the claim says {words}."
+        return f"{SOURCE_SAYS} {said}; the claim says {words}."
     if " " in said and is_denied(claim, words, source.near):
         return f"The source fits “{said}”, not “{words}”."
     return ""
@@ -310,7 +310,7 @@ def _of_direction(claim: str, words: str, said: str, source: Compared) -> str:
 
 def _of_certainty(claim: str, suspect: Suspect, words: str, source: Compared) -> str:
     if hedged := hedge_before(words, source.near):
-        return f"The source says “{hedged}”; the claim says “{words}”."
+        return f"{SOURCE_SAYS} “{hedged}”; the claim says “{words}”."
     if named := association(claim[: suspect.start], claim[suspect.end :], source.near):
         return f"The source reports only that they are {named}; the claim says “{words}”."
     return ""

@@ -1,3 +1,6 @@
+// Whether a sentence counts as supported, and its source has another figure.
+const differs = (claim) => claim.kind === "supported" && claim.verdicts.some((verdict) => verdict.differs);
+
 // An answer with what was found of each of its sentences, in whatever page it stands.
 class AnswerView {
   // `place` is the element that it fills, `documents` are the texts of sources by their keys. The sources go into `below`
@@ -95,7 +98,10 @@ class AnswerView {
   // How many sentences are not in their sources: those that a person has to look at.
   told(counts) {
     const of = (...kinds) => kinds.reduce((sum, kind) => sum + (counts[kind] || 0), 0), all = this.it.claims.length, bad = of("contradicted", "irrelevant", "dangling"), good = of("supported", "quoted");
+    const other = this.it.claims.filter(differs).length;
     if (of("pending")) return t("answer.checked-so-far", { done: all - of("pending"), n: all });
+    if (other && !bad) return t("answer.differs", { n: other, all });
+    if (other) return `${t("answer.bad", { n: bad, all })}. ${t("answer.differs", { n: other, all })}`;
     if (bad) return all === 1 ? t("answer.bad-alone") : t("answer.bad", { n: bad, all });
     if (all === 1 && good) return t("answer.good-alone");
     return good === all ? t("answer.good-all", { all }) : t("answer.good", { n: good, all });

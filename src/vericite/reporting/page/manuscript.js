@@ -16,7 +16,7 @@ class ManuscriptView {
 
   parts() {
     const { sentences, references, notes } = this.found, of = (outcome) => sentences.filter((one) => one.outcome === outcome);
-    const review = TO_REVIEW.flatMap(of), wrong = references.filter((one) => one.problems.length);
+    const review = [...TO_REVIEW.flatMap(of), ...sentences.filter((one) => one.other_figure)], wrong = references.filter((one) => one.problems.length);
     const others = ["not judged", "source not at hand", "supported"].filter((outcome) => of(outcome).length);
     return [
       this.summary(),
@@ -49,8 +49,8 @@ class ManuscriptView {
     const words = claim ? this.answers.worded(claim, this.it.text.slice(claim.start, claim.end) || one.text, claim.start) : [one.text];
     const retracted = this.found.references.filter((cited) => one.cites.includes(cited.key) && cited.problems.some((problem) => problem.startsWith("retracted"))).map((cited) => cited.key);
     const card = el("article", { class: `finding ${kind}`, tabindex: isStep ? -1 : null },
-      el("p", { class: "head" }, el("span", { class: "sign", "aria-hidden": "true" }, mark), " ", el("b", {}, name), el("small", {}, `${where ? ` · ${where}` : ""}${sure}`)),
-      el("p", { class: "sentence", dir: "auto" }, one.outcome === "supported" ? one.text : words),
+      el("p", { class: "head" }, el("span", { class: "sign", "aria-hidden": "true" }, mark), " ", el("b", {}, one.other_figure ? t("manuscript.outcome-differs") : name), el("small", {}, `${where ? ` · ${where}` : ""}${sure}`)),
+      el("p", { class: "sentence", dir: "auto" }, one.outcome === "supported" && !one.other_figure ? one.text : words),
       one.source_sentence && !one.decided ? nearestLead() : null,
       one.source_sentence ? el("blockquote", { dir: "auto" }, el("mark", {}, one.source_sentence), " ", el("small", {}, [one.source, one.source_page ? t("components.page", { pages: String(one.source_page) }) : ""].filter(Boolean).join(", "))) : one.source ? el("p", {}, el("small", {}, t("manuscript.read", { source: one.source }))) : null,
       retracted.length ? el("p", { class: "retracted" }, t("manuscript.cites-retracted", { keys: keys(retracted) })) : null,

@@ -1,14 +1,15 @@
 // The sentences of many answers that need a person, the worst first: what is wrong, the sentence, and what its source says.
-const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "disputed", "partial", "failed", "abstained"];
+const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "differs", "disputed", "partial", "failed", "abstained"];
 // A sentence that cites nothing is listed, and does not count as one that needs a person.
 const LISTED = [...NEEDS, "uncited"];
-const MARKS = { retracted: ["!", "contradicted"], disputed: ["!", "partial"], partial: ["◐", "partial"] };
+const MARKS = { retracted: ["!", "contradicted"], differs: ["≠", "partial"], disputed: ["!", "partial"], partial: ["◐", "partial"] };
 const CARDS = 10;
 
 // What a sentence needs a person for, or an empty text.
 const needOf = (claim, it, index) => {
   if (["contradicted", "dangling", "irrelevant"].includes(claim.kind)) return claim.kind;
   if (claim.verdicts.some((verdict) => verdict.retracted)) return "retracted";
+  if (differs(claim)) return "differs";
   const chosen = it.chosen[index], isSplit = it.stance && it.stance.yes.length && it.stance.no.length;
   if (isSplit || (chosen && chosen.against.length)) return "disputed";
   return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : LISTED.includes(claim.kind) ? claim.kind : "";
@@ -74,7 +75,7 @@ class Review {
   card({ it, answer, claim, index, need, systems }) {
     const { documents } = this.data, reader = new AnswerView(null, documents), words = t(`review.${need}`);
     reader.it = it;
-    const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.degree) || claim.verdicts[0] || {};
+    const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.differs) || claim.verdicts.find((one) => one.degree) || claim.verdicts[0] || {};
     const passage = (verdict.evidence || verdict.nearest || [])[0], doc = passage && documents[passage[0]], says = passage && passageWords(doc, passage);
     const cited = [...new Set(claim.cites.map((cite) => cite[0]))].map((number) => `[${number}]`).join("");
     const inText = claim.end <= it.text.length && claim.end > claim.start;
