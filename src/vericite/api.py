@@ -458,9 +458,10 @@ def read_answers(path: str | Path, documents: Iterable[object] = (), *, format: 
     Raises:
         InputError: The file or one of its records cannot be used; the message names line and field.
     """
+    from vericite.corpus.manuscript.listed import ReferencedLibrary
     from vericite.formats import answers_in
 
-    for item in answers_in(Path(path), format, as_documents(documents)):
+    for item in answers_in(Path(path), format, ReferencedLibrary(as_documents(documents))):
         if isinstance(item, RecordError):
             raise item
         yield item

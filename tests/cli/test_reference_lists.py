@@ -85,6 +85,47 @@ def test_a_reference_without_text_is_called_so(run_cli: Any, tmp_path: Path):
     assert "expected the texts of the works in the list of references; found none in" in printed.err
 
 
+DOCUMENTS = [
+    {"title": "Corvadil for cough in children", "text": "Corvadil reduced coughs by half in 90 children."},
+    {"title": "Zelotrine and blood pressure in older adults", "text": ABSTRACTS[0]},
+    {"title": "Melatonin and sleep in adults: a trial", "text": ABSTRACTS[1]},
+]
+
+
+@pytest.mark.parametrize("ids", [("1", "2", "3"), ("Petrov2018", "Abernathy2019", "Okafor2021")])
+@pytest.mark.parametrize("number", ["[{}]", "{}.", "[{}]:"])
+def test_documents_are_paired_with_the_list_by_name_and_not_by_number(
+    run_cli: Any, tmp_path: Path, ids: tuple[str, ...], number: str
+):
+    path, library = tmp_path / "draft.md", tmp_path / "documents.jsonl"
+    entries = listed("", number, ("", "", "")).replace("Melatonin and sleep", "Melatonin and sleep in adults: a trial")
+    path.write_text(f"{TEXT}\n\nReferences\n\n{entries}\n")
+    library.write_text("".join(json.dumps({"id": id} | item) + "\n" for id, item in zip(ids, DOCUMENTS, strict=True)))
+    assert verdicts(run_cli, path, "--documents", str(library)) == {1: "supported", 2: "supported", 3: "contradicted"}
+    printed = run_cli("check", str(path), "--documents", str(library))
+    assert "3 references of the list found in --documents by DOI, PMID or title" in printed.err
+    library.write_text(json.dumps({"id": "2"} | DOCUMENTS[0]) + "\n")
+    printed = run_cli("check", str(path), "--documents", str(library))
+    assert "1 of 3 references of the list found in --documents, by DOI, PMID or title" in printed.err
+    assert "without a document: [1], [2]" in printed.err
+
+
+def test_documents_without_titles_are_paired_by_number_and_this_is_said(run_cli: Any, tmp_path: Path):
+    path, library = tmp_path / "draft.md", tmp_path / "documents.jsonl"
+    path.write_text(f"{TEXT}\n\nReferences\n\n{listed('', texts=('', '', ''))}\n")
+    library.write_text("".join(json.dumps({"id": id, "text": DOCUMENTS[int(id) % 3]["text"]}) + "\n" for id in "321"))
+    assert verdicts(run_cli, path, "--documents", str(library)) == {1: "supported", 2: "supported", 3: "contradicted"}
+    printed = run_cli("check", str(path), "--documents", str(library))
+    assert "3 references of the list found in --documents by number alone" in printed.err
+
+
+def test_without_a_list_a_number_is_an_id(run_cli: Any, tmp_path: Path):
+    path, library = tmp_path / "draft.md", tmp_path / "documents.jsonl"
+    path.write_text("Corvadil reduced coughs by half in 90 children [1].")
+    library.write_text(json.dumps({"id": "1"} | DOCUMENTS[0]) + "\n")
+    assert verdicts(run_cli, path, "--documents", str(library)) == {1: "supported"}
+
+
 def test_sentences_after_a_list_stay_claims(run_cli: Any, tmp_path: Path):
     path, out = tmp_path / "draft.md", tmp_path / "out.jsonl"
     path.write_text(f"## References\n\n{listed(' ')}\n\n## Results\n\nZinc helped all adults.\n")

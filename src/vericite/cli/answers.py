@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from vericite.cli.io import note, remark, remark_leakage
 from vericite.cli.terminal import ProgressLine
+from vericite.text.counted import counted
 
 if TYPE_CHECKING:
+    from vericite.corpus.manuscript.listed import ReferencedLibrary
     from vericite.errors import Problems, RecordError
     from vericite.records import Answer, Document
     from vericite.text.references import Library
@@ -39,13 +41,34 @@ def read_answers(
     Raises:
         InputError: A file cannot be read, or the format of the answers is unknown.
     """
+    from vericite.corpus.manuscript.listed import ReferencedLibrary
     from vericite.datasets.registry import SETS
     from vericite.formats import answers_in
 
     remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
-    library = _looked_up(documents, file, format) or read_library(documents, problems)
+    library = _looked_up(documents, file, format) or ReferencedLibrary(read_library(documents, problems))
     items = answers_in(file, format, library, on_format, on_line)
     yield from problems.kept(watched(items, file, documents is not None))
+    if isinstance(library, ReferencedLibrary):
+        _remark_paired(library)
+
+
+def _remark_paired(library: ReferencedLibrary) -> None:
+    """Say how the entries of a list of references were found in the documents given."""
+    found, missing = library.by_reference + library.by_number, len(library.missing)
+    if library.by_number:
+        remark(
+            f"{counted(library.by_number, 'reference')} of the list found in --documents by number alone, because "
+            "these documents have no title. Give titles, DOIs or PMIDs to be sure"
+        )
+    if missing:
+        keys = ", ".join(f"[{key}]" for key in library.missing[:_NAMED]) + (" ..." if missing > _NAMED else "")
+        remark(
+            f"{found} of {counted(found + missing, 'reference')} of the list found in --documents, by DOI, PMID or "
+            f"title; without a document: {keys}"
+        )
+    elif library.by_reference:
+        note(f"{counted(library.by_reference, 'reference')} of the list found in --documents by DOI, PMID or title")
 
 
 def _looked_up(documents: Path | None, file: Path, format: str) -> Library | None:

@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 
 from pydantic import BaseModel, Field
 
+from vericite.corpus.manuscript.listed import ReferencedLibrary
 from vericite.datasets.registry import DatasetSource, is_named, source_named
 from vericite.errors import InputError, Problems, RecordError
 from vericite.evaluate.items import Features, GoldLine, Item, ModelScores
@@ -507,7 +508,7 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
         given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
-        read = enumerate(answers_in(path, given.format, documents), start=1)
+        read = enumerate(answers_in(path, given.format, ReferencedLibrary(documents)), start=1)
         numbered = (item if isinstance(item, RecordError) else (number, item) for number, item in read)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
 

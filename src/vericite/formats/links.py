@@ -80,16 +80,24 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     begin, listed = split_answer(prose)
     prose = prose[:begin] + blank_text(prose[begin:])
     own = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
-    passages = {} if own else _passages({**dict(reversed(listed)), **definitions})
+    entries = dict(definitions)
+    for number, target in listed:
+        entries.setdefault(number, target)
+    passages = {} if own else _passages(entries)
     last = max((int(name) for name in passages if _NUMBER.fullmatch(name)), default=0)
     numbers = [str(number) for number in range(1, last + 1)]
     numbered = [number if number in passages else "" for number in numbers]
     sources = CitableDocuments(
         own or list(passages.values()), library, None if own else numbered, taken=max(taken, len(numbered))
     )
-    for number, target in listed:
-        if any(sources.knows(name) for name in names_of(target)):
-            definitions.setdefault(number, target)
+    cited = {str(number) for group in parse_markers(prose) for number in group.numbers}
+    for name, target in entries.items():
+        number = name.removeprefix("^")
+        if any(sources.knows(known) for known in names_of(target)):
+            definitions.setdefault(name, target)
+        elif library and not own and number in cited and number not in passages:
+            sources.refer(int(number), library.referenced(listed_reference(target, number)))
+            definitions[name] = ""
     mentions = disjoint(mentions_in(prose, definitions, sources))
     id = record.id or str(raw.number)
     answer = parse_answer(id, prose, sources.documents, record.question, mentions=mentions)

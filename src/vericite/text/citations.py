@@ -75,6 +75,11 @@ class CitableDocuments:
         self._given: dict[str, int] = {}
         self._ids = {document.id for document in own}
         self._borrowed: dict[int, Document] = {}
+        self._listed: dict[int, Document | None] = {}
+
+    def refer(self, number: int, document: Document | None) -> None:
+        """Let a number refer to the document of an entry of the answer's list of references; None if it has none."""
+        self._listed[number] = document
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -86,6 +91,9 @@ class CitableDocuments:
 
     def numbered(self, number: int) -> Cited:
         """Return the document of ``[number]``: of an answer without documents, the one with this id in the library."""
+        if number in self._listed:
+            listed = self._listed[number]
+            return number, self._borrow(listed, str(number)).id if listed else None
         if 1 <= number <= len(self._numbered):
             return number, self._numbered[number - 1] or None
         found = None if self._numbered else self._library.find(str(number))
@@ -122,16 +130,15 @@ class CitableDocuments:
         return number, document.id if document else None
 
     def _find(self, name: str) -> Document | None:
-        """Return the document of this name; a document of the library becomes one of the answer's own.
-
-        It is added under its PubMed id or DOI if its id is already in use.
-        """
+        """Return the document of this name; a document of the library becomes one of the answer's own."""
         found = self._wholes.find(name)
         if found is None and (own := self._own.find(name)):
             return own
         found = found or self._library.find(name)
-        if found is None:
-            return None
+        return None if found is None else self._borrow(found, name)
+
+    def _borrow(self, found: Document, name: str) -> Document:
+        """Make a document of the library one of the answer's own, under another name if its id is in use."""
         if id(found) not in self._borrowed:
             _expect_length(found)
             own_id = found.id if found.id not in self._ids else reference_key(name)

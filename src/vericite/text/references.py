@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vericite.records import Document, Span
+from vericite.records.manuscripts import Reference
 
 _PMID = re.compile(r"(?:(?:pmid|pubmed\s?id|pubmed(?=:))\s{0,3}[:#=]?\s{0,3})?0*([0-9]{1,8})", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
@@ -123,6 +124,10 @@ class Library:
     def find(self, name: str) -> Document | None:
         """Return the document with this PMID, DOI, address or id."""
         return self._by_key.get(reference_key(name))
+
+    def referenced(self, reference: Reference) -> Document | None:
+        """Return the document of an entry of a list of references; None where only names are known."""
+        return None
 
     def __bool__(self) -> bool:
         return bool(self._by_key)
