@@ -141,6 +141,9 @@ def _signature(thing: Callable[..., object]) -> str:
     except (TypeError, ValueError):
         return ""
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
+    # Python 3.14 writes these annotations as the source does; earlier versions do not.
+    text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", text)
+    text = re.sub(r"Optional\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", r"\1 | None", text)
     return re.sub(r"\bvericite(?:\.\w+)+\.", "", text.replace("typing.", ""))
 
 
