@@ -54,7 +54,8 @@ def test_ties_are_ordered_as_ir_measures_orders_them(tmp_path_factory, measure, 
     gold = path.with_name("qrels")
     gold.write_text("".join(f"t 0 {id} 1\n" for id in sorted(relevant)))
     (system,) = read_systems([path], Problems(), gold).systems
-    theirs = ir_measures.parse_measure(measure)
+    name, _, cutoff = measure.partition("@")
+    theirs = getattr(ir_measures, name) @ int(cutoff) if cutoff else getattr(ir_measures, name)
     expected = ir_measures.calc_aggregate(
         [theirs], ir_measures.read_trec_qrels(str(gold)), ir_measures.read_trec_run(str(path))
     )
