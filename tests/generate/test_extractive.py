@@ -245,7 +245,7 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=5), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v14({embedder.signature}, prefers, by-not, longest=5)"
+    assert made.signature == f"extractive.v15({embedder.signature}, prefers, by-not, longest=5)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():

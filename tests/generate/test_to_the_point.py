@@ -9,7 +9,7 @@ import pytest
 
 from vericite.api import ask
 from vericite.generate import ExtractiveGenerator
-from vericite.generate.aspects import asked_aspects, aspects, empty_kind
+from vericite.generate.aspects import acts_of, asked_aspects, aspects, empty_kind
 from vericite.generate.selection import candidates_of
 from vericite.generate.subjects import absent, is_opposite, parts_of, population_match, subjects_of
 from vericite.models import Embedder
@@ -347,3 +347,126 @@ def test_the_candidates_of_a_cut_abstract_are_its_whole_sentences():
     assert [candidate.text for candidate in candidates_of([
         Evidence(document=PIECE, rank=1, score=1, retriever="test")
     ])] == ["Anaemia in chronic kidney disease is caused by a lack of erythropoietin."]  # fmt: skip
+
+
+LANTERN = abstract(
+    "lantern",
+    "Empagliflozin and hospitalisation in heart failure: an invented trial",
+    background="Empagliflozin lowers glucose in type 2 diabetes.",
+    results="Death from cardiovascular causes or hospitalisation for heart failure occurred in 415 of 2997 patients "
+    "with empagliflozin and in 511 of 2991 patients with placebo. In all, 23% of patients stopped the trial regimen "
+    "early, most often because of urinary infections.",
+    conclusions="Empagliflozin reduced the combined risk of cardiovascular death or hospitalisation.",
+)  # fmt: skip
+FLU = abstract(
+    "flu",
+    "Oseltamivir in children with influenza: an invented cohort study",
+    methods="We studied 1257 children who were hospitalised with influenza over four winters.",
+    results="Early oseltamivir was associated with better outcomes, including a shorter stay in hospital. No "
+    "difference in mortality was observed. Vomiting occurred in 14% of treated children.",
+    conclusions="Early oseltamivir was associated with better outcomes in children with influenza.",
+)  # fmt: skip
+MEN = abstract(
+    "men",
+    "Vitamin D and falls in older men",
+    background="Falls are a leading cause of injury in older people. Low vitamin D is common in men over 70.",
+    results="The rate of falls did not differ between the groups: 1.21 a year with vitamin D and 1.18 with placebo.",
+    conclusions="Daily vitamin D did not prevent falls in men aged 70 or over.",
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many patients stopped empagliflozin early?",
+        "What percentage of patients discontinued empagliflozin?",
+        "What proportion of patients quit empagliflozin?",
+    ],
+)
+def test_a_question_that_counts_an_act_is_answered_by_the_sentence_that_has_the_act(question: str):
+    made = answered(question, LANTERN)
+    assert made.claims[0].text.startswith("In all, 23% of patients stopped") and len(made.claims) == 1
+    assert not made.notes, "another word for the act is no subject that is missing"
+
+
+@pytest.mark.parametrize(
+    ("question", "acts"),
+    [
+        ("How many patients stopped empagliflozin early?", ("stopped",)),
+        ("How many of the patients treated with empagliflozin died?", ("died",)),
+        ("How many women need treatment?", ()),
+        ("Who stopped empagliflozin?", ()),
+    ],
+)
+def test_the_acts_that_a_question_counts(question: str, acts: tuple[str, ...]):
+    assert acts_of(question) == acts
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "aspect"),
+    [
+        ("Does oseltamivir reduce mortality in children?", "No difference in mortality was observed", "effect"),
+        ("Is oseltamivir harmful in children?", "Vomiting occurred in 14%", "harm"),
+    ],
+)
+def test_the_sentence_on_the_outcome_asked_for_comes_before_the_conclusion_on_another(
+    question: str, said: str, aspect: str
+):
+    made = answered(question, FLU)
+    assert [claim.text.startswith(said) for claim in made.claims] == [True]
+    assert [chosen.aspect for chosen in made.selected] == [aspect]
+
+
+def test_a_quotation_is_not_said_to_speak_of_what_it_does_not_and_the_answer_says_so():
+    bare = abstract("bare", FLU.title, conclusions=FLU.sections[-1].text)
+    ill = plain("ill", "Mortality from influenza is highest in infants.", "Influenza in winter")
+    harmful, deadly = answered("Is oseltamivir harmful in children?", bare), answered(
+        "Does oseltamivir reduce mortality in children?", bare, ill
+    )  # fmt: skip
+    assert [chosen.aspect for chosen in (*harmful.selected, *deadly.selected)] == [None, None]
+    assert "no quoted sentence gives what is asked for (harm)" in harmful.notes
+    assert "no quoted sentence mentions mortality" in deadly.notes
+
+
+def test_a_question_whether_a_drug_causes_less_of_something_asks_for_its_effect():
+    made = answered("Does vitamin D cause fewer falls in older men?", MEN)
+    assert made.exact == (("no",),) and "leading cause" not in made.text
+    assert not made.notes and made.selected[0].aspect == "effect"
+
+
+@pytest.mark.parametrize("word", "fewer bigger sooner lose losing lost won stopped discontinued kept really".split())
+def test_comparatives_and_common_verbs_are_no_subjects(word: str):
+    assert subjects_of(f"Does metformin {word} weight?") == ["metformin", "weight"]
+
+
+@pytest.mark.parametrize("subject", "withdrawal matter Turner growth stay left falls evening".split())
+def test_words_that_only_look_like_common_ones_are_subjects(subject: str):
+    assert subject in subjects_of(f"What is known of {subject}?")
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Senkt Empagliflozin die Sterblichkeit bei Herzinsuffizienz?", "German"),
+        ("¿Reduce la empagliflozina las muertes en pacientes con insuficiencia cardíaca?", "Spanish"),
+    ],
+)
+def test_a_question_in_another_language_is_told_so_and_nothing_else(question: str, language: str):
+    made = answered(question, LANTERN)
+    assert made.insufficient and made.sufficiency is None and not made.notes and not made.documents
+    assert made.text == f"This question looks like {language}. Questions and sources are read in English only."
+
+
+@pytest.mark.parametrize(
+    "question", ["Does oseltamivir reduce mortality in children?", "Is oseltamivir harmful in children?"]
+)
+def test_an_answer_without_yes_or_no_says_why(question: str):
+    made = answered(question, FLU)
+    assert made.exact is None
+    assert any(note.startswith("neither yes nor no is stated: ") for note in made.notes)
+
+
+def test_a_yes_no_answer_whose_best_sentence_is_unlikely_to_answer_says_so():
+    made = answered("Is oseltamivir harmful in children?", FLU)
+    assert made.selected[0].answers < 0.3
+    assert any(note.startswith("no quoted sentence is likely to answer") for note in made.notes)

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from vericite.generate.subjects import unmentioned
 from vericite.text.names import names_in
 from vericite.text.roles import Role
 
@@ -36,6 +37,12 @@ class Aspect:
     met: Pattern
     unmet: float
     stated: Pattern | None = None
+
+    def is_in(self, text: str) -> bool:
+        """Whether a sentence has it."""
+        if self.met.search(text):
+            return True
+        return self.name == "treatment" and any(named.is_drug for named in names_in(text))
 
 
 @cache
@@ -123,7 +130,7 @@ def fit(question: str, text: str, role: Role, is_labelled: bool) -> float:
         is_labelled: Whether the abstract itself tells the role.
     """
     asked = asked_aspects(question)
-    factor = min((aspect.unmet for aspect in asked if not _has(aspect, text)), default=1.0)
+    factor = min((aspect.unmet for aspect in asked if not aspect.is_in(text)), default=1.0)
     kind = empty_kind(text)
     if (kind or role) == "method" and factor == 1.0 and _METHOD_ANSWERS & {aspect.name for aspect in asked}:
         return _GIVEN
@@ -134,19 +141,30 @@ def fit(question: str, text: str, role: Role, is_labelled: bool) -> float:
     return factor * (_ROLES if is_labelled else _LIKELY_ROLES).get(role, 1.0)
 
 
+@cache
+def _count() -> dict[str, Pattern]:
+    return {name: _compiled(lines) for name, lines in _read()["count"].items()}
+
+
+@lru_cache(maxsize=256)
+def acts_of(question: str) -> tuple[str, ...]:
+    """Return what is counted as done in a question for a number: "stopped" in "How many patients stopped X early?"."""
+    found = _count()["asked"].match(question.strip())
+    return () if found is None else tuple(match[0] for match in _count()["act"].finditer(found["rest"]))
+
+
 def is_stated(question: str, text: str) -> bool:
     """Whether a sentence says outright what the question asks for, so that it need not name the subject again."""
     asked = asked_aspects(question)
     said = any(aspect.stated is not None and aspect.stated.search(text) for aspect in asked)
-    return said and empty_kind(text) is None and has_asked(question, text)
+    return (said or bool(acts_of(question))) and empty_kind(text) is None and has_asked(question, text)
 
 
 def has_asked(question: str, text: str) -> bool:
-    """Whether a sentence has everything that a question asks for."""
-    return all(_has(aspect, text) for aspect in asked_aspects(question))
+    """Whether a sentence has everything that a question asks for, and the acts that it counts."""
+    return all(aspect.is_in(text) for aspect in asked_aspects(question)) and not _undone(question, text)
 
 
-def _has(aspect: Aspect, text: str) -> bool:
-    if aspect.met.search(text):
-        return True
-    return aspect.name == "treatment" and any(named.is_drug for named in names_in(text))
+def _undone(question: str, text: str) -> list[str]:
+    """Return the acts of a question that a text lacks."""
+    return unmentioned(acts_of(question), text, "act")

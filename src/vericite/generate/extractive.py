@@ -15,7 +15,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.generate.aspects import CLOSED, DO, asks_yes_or_no, aspect_of, empty_kind, fit, has_asked, is_stated
+from vericite.generate.aspects import (
+    CLOSED,
+    DO,
+    asked_aspects,
+    asks_yes_or_no,
+    aspect_of,
+    empty_kind,
+    fit,
+    has_asked,
+    is_stated,
+)
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
@@ -33,17 +43,22 @@ from vericite.generate.selection import (
 from vericite.generate.subjects import (
     about_the_asked,
     absent,
+    has_outcome,
     is_opposite,
     match_of,
     names_of,
+    objects_of,
+    outcomes_of,
     parts_of,
     population_match,
+    unmentioned,
 )
 from vericite.models.contracts import Embeds, Judge, Pair, Reranks
 from vericite.models.embedder import Reranker
 from vericite.records import Answer, Document, Evidence, Question, Selected, SourceStance
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.citations import parse_answer
+from vericite.text.language import foreign_reason
 from vericite.text.marks import plain_words
 from vericite.text.names import names_in, unnamed
 from vericite.text.references import render_markers
@@ -56,6 +71,8 @@ _SPEAKS = 0.5
 """Minimum vote of a sentence to be shown as speaking for yes or no."""
 _CLEARLY = 0.1
 """Minimum lead of the match of a source that speaks against the answer, for which no answer is stated."""
+_HALF = 0.2
+"""Maximum distance of a probability from one half that is called near."""
 _TOO_UNLIKELY = 0.1
 """If the sources answer with less than this probability, the usual share of yes answers counts too."""
 
@@ -470,16 +487,72 @@ def on_named(question: str, candidates: Sequence[Candidate], evidence: Sequence[
     return [candidate for candidate in candidates if lacking[candidate.marker] != asked]
 
 
-_FILLER = 0.5
+def _set_probabilities(
+    question: str,
+    closed: bool,
+    candidates: Sequence[Candidate],
+    odds: Floats,
+    behind: Floats,
+    evidence: Sequence[Evidence],
+) -> None:
+    """Set the probability of each sentence to answer.
+
+    If the likeliest sentence lacks the outcome that a yes/no question asks for, findings on it ("No difference in
+    mortality was observed") count as said outright.
+
+    Args:
+        question: The question.
+        closed: Whether its answer is yes or no.
+        candidates: The sentences.
+        odds: Their log odds to answer.
+        behind: Share of the question's subjects that each document lacks and another one has.
+        evidence: The documents.
+    """
+    stating: dict[int, float] = {}
+    for index, (candidate, value) in enumerate(zip(candidates, odds, strict=True)):
+        # Another source may have more of the question's subject.
+        lacks = float(behind[candidate.marker - 1])
+        factor = to_the_point(question, candidate, evidence[candidate.marker - 1].document) * (1 - lacks)
+        outright = not lacks and is_stated(question, candidate.text)
+        candidate.answers = factor * sigmoid(float(value) + _OUTRIGHT * outright)
+        if closed and not lacks and states_effect(question, candidate):
+            stating[index] = factor * sigmoid(float(value) + _OUTRIGHT)
+    best = max(candidates, key=lambda candidate: candidate.answers)
+    if not has_outcome(question, f"{best.title} {best.text}"):
+        for index, value in stating.items():
+            candidates[index].answers = value
+
+
+_FILLER = 0.35
 """Factor of a sentence that lacks what is asked for where another one has it."""
 
 
-def _without_filler(question: str, candidates: Sequence[Candidate], least: float) -> None:
-    """Lower sentences that lack what is asked for, such as a harm, if another sentence has it."""
-    having = [has_asked(question, candidate.text) for candidate in candidates]
-    if any(has and candidate.answers >= least for has, candidate in zip(having, candidates, strict=True)):
-        for has, candidate in zip(having, candidates, strict=True):
-            candidate.answers *= 1.0 if has else _FILLER
+_NO_DIFFERENCE = re.compile(r"\b(?:similar|comparable|equal|the same|unchanged|differ(?:s|ed)?)\b", re.IGNORECASE)
+
+
+def states_effect(question: str, candidate: Candidate) -> bool:
+    """Whether a finding says outright how the outcome of a yes/no question turned out, without naming the subject."""
+    text = candidate.text
+    return (
+        bool(objects_of(question) or outcomes_of(question))
+        and candidate.role in FINDINGS
+        and bool(polarity(text) or _NO_DIFFERENCE.search(text))
+        and bool(absent(question, text))
+        and has_asked(question, text)
+        and has_outcome(question, text)
+        and empty_kind(text) is None
+    )
+
+
+def _filler(question: str, candidates: Sequence[Candidate], least: float) -> set[int]:
+    """Return the sentences that lack what is asked for, such as a harm or deaths, if a likely one has it."""
+    lacking = {
+        index
+        for index, candidate in enumerate(candidates)
+        if not has_asked(question, candidate.text) or not has_outcome(question, f"{candidate.title} {candidate.text}")
+    }
+    has_it = any(candidate.answers >= least for index, candidate in enumerate(candidates) if index not in lacking)
+    return lacking if has_it else set()
 
 
 def to_the_point(question: str, candidate: Candidate, document: Document) -> float:
@@ -527,10 +600,13 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v14({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v15({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """Return an answer of a few cited sentences, or say that the sources do not answer."""
+        language = foreign_reason(question.text)
+        if language is not None and self.settings.min_answer_probability:
+            return self._refused(question, (), None, f"This question {language}. {_ENGLISH_ONLY}")
         every = candidates_of(evidence)
         candidates = on_named(question.text, every, evidence)
         if not self.settings.min_answer_probability:
@@ -540,25 +616,21 @@ class ExtractiveGenerator:
         documents = document_relevance(question.text, evidence, self._reranker)
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
-        odds, missing = odds_of(weighed.figures, is_closed(question)), missing_of(question.text, evidence)
+        closed = is_closed(question)
+        odds, missing = odds_of(weighed.figures, closed), missing_of(question.text, evidence)
         # Only sources that can be quoted count: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
-        for candidate, value in zip(candidates, odds, strict=True):
-            document = evidence[candidate.marker - 1].document
-            outright = missing[candidate.marker - 1] == least and is_stated(question.text, candidate.text)
-            candidate.answers = sigmoid(float(value) + _OUTRIGHT * outright)
-            candidate.answers *= to_the_point(question.text, candidate, document)
-            # Another source may have more of the question's subject.
-            candidate.answers *= 1 - float(missing[candidate.marker - 1] - least)
-        _without_filler(question.text, candidates, self.settings.least)
-        parts = [] if is_closed(question) else self._for_parts(question.text, candidates, documents, evidence)
+        _set_probabilities(question.text, closed, candidates, odds, missing - least, evidence)
+        for index in _filler(question.text, candidates, self.settings.least):
+            candidates[index].answers *= _FILLER
+        parts = [] if closed else self._for_parts(question.text, candidates, documents, evidence)
         enough = sufficiency(odds, documents, least)
         if max(candidate.answers for candidate in candidates) < self.settings.least:
             enough = min(enough, _REFUSED)
         if enough < self.settings.min_answer_probability:
             return self._refused(question, evidence, enough)
         stance = None
-        if is_closed(question):
+        if closed:
             stance = stance_of(question.text, candidates, self._judge, evidence).given(enough)
         return self._answered(question, evidence, candidates, weighed, stance, parts, enough)
 
@@ -595,7 +667,8 @@ class ExtractiveGenerator:
         split = stance is not None and stance.is_split(candidates, matches)
         must = [] if stance is None else [index for index in (stance.deciding, stance.opposing) if index is not None]
         if not always:
-            must = [index for index in must if candidates[index].answers >= self.settings.least]
+            filler = _filler(question.text, candidates, self.settings.least)
+            must = [i for i in must if candidates[i].answers >= self.settings.least and i not in filler]
         # Yes or no without the sentence that says so would stand under sentences on something else.
         sure = stance is not None and (
             always
@@ -634,7 +707,7 @@ class ExtractiveGenerator:
             Selected(
                 answers=candidate.answers,
                 role=candidate.role,
-                aspect=aspect_of(question.text),
+                aspect=_spoken_of(question.text, candidate),
                 contradicted_by=tuple(documents[marker - 1].id for marker in markers),
             )
             for candidate, markers in zip(chosen, contradicting, strict=True)
@@ -643,7 +716,9 @@ class ExtractiveGenerator:
             update={
                 "notes": (
                     *_notes(question.text, evidence),
-                    *_disagreement(stance, sure, candidates),
+                    *_unspoken(question.text, chosen, " ".join(document.titled_text for document in documents)),
+                    *_undecided(stance, sure, candidates),
+                    *(_unlikely(chosen) if stance is not None else ()),
                     *_unquoted_opposites(stance, chosen, against | left_out, candidates, evidence),
                 ),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
@@ -714,18 +789,24 @@ class ExtractiveGenerator:
             for marker in candidate.markers
         }
 
-    def _refused(self, question: Question, evidence: Sequence[Evidence], enough: float) -> Answer:
+    def _refused(
+        self, question: Question, evidence: Sequence[Evidence], enough: float | None, text: str = INSUFFICIENT
+    ) -> Answer:
+        lacking = (*_notes(question.text, evidence), *_without_aspect(question.text, evidence)) if evidence else ()
         return Answer(
             id=question.id,
-            text=INSUFFICIENT,
+            text=text,
             claims=(),
             documents=tuple(hit.document for hit in evidence),
             question=question.text,
             generator=self.signature,
             insufficient=True,
-            notes=(*_notes(question.text, evidence), *_without_aspect(question.text, evidence)),
+            notes=lacking,
             sufficiency=enough,
         )
+
+
+_ENGLISH_ONLY = "Questions and sources are read in English only."
 
 
 def _is_weaker(
@@ -739,12 +820,66 @@ def _is_weaker(
     return other < own and lexical_vote(question, candidates[index].text) * side < 0
 
 
-def _disagreement(stance: Stance | None, sure: bool, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Say that the sources disagree, if they do and no answer is stated."""
+def _spoken_of(question: str, candidate: Candidate) -> str | None:
+    """Return what a sentence speaks of, of what is asked for; None if it speaks of something else."""
+    if asked := asked_aspects(question):
+        return next((aspect.name for aspect in asked if aspect.is_in(candidate.text)), None)
+    is_on_outcome = has_outcome(question, f"{candidate.title} {candidate.text}")
+    return aspect_of(question) if is_on_outcome else None
+
+
+_DEFINITE = 0.3
+"""Maximum factor of aspects whose absence from a sentence is certain by its words: a dose, a harm."""
+
+
+def _unspoken(question: str, chosen: Sequence[Candidate], every: str) -> Iterator[str]:
+    """Say what is asked for that no quoted sentence speaks of: an aspect, such as harm, or an outcome.
+
+    ``every`` is the text of all sources.
+    """
+    lacking = [
+        aspect.name
+        for aspect in asked_aspects(question)
+        if aspect.unmet <= _DEFINITE and not any(aspect.is_in(candidate.text) for candidate in chosen)
+    ]
+    if lacking:
+        yield f"no quoted sentence gives what is asked for ({', '.join(lacking)})"
+    titled = [f"{candidate.title} {candidate.text}" for candidate in chosen]
+    if not any(has_outcome(question, text) for text in titled):
+        lacking = unmentioned([*outcomes_of(question), *objects_of(question)], " ".join(titled))
+        # Those that no source mentions are noted already.
+        if outcomes := [word for word in dict.fromkeys(lacking) if word not in absent(question, every)]:
+            yield f"no quoted sentence mentions {', '.join(outcomes)}"
+
+
+_DOUBTFUL = 0.3
+"""Minimum probability of the best sentence, below which an answer to a yes/no question says that it is low. Sentences
+that answer other questions often have less: the demonstration's seven below it are on the point or partly."""
+
+
+def _unlikely(chosen: Sequence[Candidate]) -> tuple[str, ...]:
+    """Say that no quoted sentence is likely to answer, if so."""
+    best = max(candidate.answers for candidate in chosen)
+    return (f"no quoted sentence is likely to answer: the best has the probability {best:.2f}",) * (best < _DOUBTFUL)
+
+
+def _undecided(stance: Stance | None, sure: bool, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Say why neither yes nor no is stated, if it is not."""
     if stance is None or sure:
         return ()
-    sides = [render_markers(stance.markers(candidates, side)) for side in (1, -1)]
-    return (f"the sources disagree: {sides[0]} yes, {sides[1]} no",) if all(sides) else ()
+    own, other = (render_markers(stance.markers(candidates, side)) for side in (stance.side, -stance.side))
+    if own and other:
+        yes, no = (own, other) if stance.side > 0 else (other, own)
+        return (f"the sources disagree: {yes} yes, {no} no",)
+    if other:
+        why = f"{other} says {'no' if stance.side > 0 else 'yes'}, but the probability of yes is {stance.yes:.2f}"
+    elif not own:
+        why = f"no source was read as clearly yes or no; the probability of yes is {stance.yes:.2f}"
+    elif abs(stance.yes - 0.5) < _HALF:
+        why = f"the probability of yes is {stance.yes:.2f}, near one half"
+    else:
+        why = f"the sentence that says {stance.answer} is unlikely to answer the question"
+    return (f"neither yes nor no is stated: {why}",)
 
 
 def _unquoted_opposites(

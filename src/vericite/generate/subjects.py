@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from vericite.records import Evidence
 from vericite.text.acronyms import Acronym, acronym_pairs
@@ -39,10 +39,14 @@ def _subject_table() -> dict[str, Any]:
     return tomllib.loads(resources.files("vericite.generate").joinpath("subjects.toml").read_text(encoding="utf-8"))
 
 
+Kind = Literal["same", "act"]
+"""Tables of words of one meaning: of things, and of what patients do."""
+
+
 @cache
-def _same() -> list[tuple[str, ...]]:
+def _same(*kinds: Kind) -> list[tuple[str, ...]]:
     """Groups of word beginnings with the same meaning, in the spelling of ``spelt``."""
-    return [tuple(spelt(word) for word in group) for group in _subject_table()["same"]]
+    return [tuple(spelt(word) for word in group) for kind in kinds or ("same",) for group in _subject_table()[kind]]
 
 
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -85,15 +89,20 @@ _NO_WORDS = frozenset({"not"})
 _POINTS = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|this|these|those|one|ones)\b", re.IGNORECASE)
 
 
-def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
+def unmentioned(subjects: Sequence[str], text: str, *more: Kind) -> list[str]:
     """Return the subjects that a text lacks. A subject is found by its beginning, a synonym or its long form.
+
+    ``more`` are tables of synonyms to read besides the usual one.
 
     A long word may have one letter more or less, or two that are swapped. With another letter in place of one it is
     another word: nephrotic, nephritic.
     """
     text = spelt(text)
     words = frozenset(re.findall(r"[^\W\d_]{6,}", text))
-    return [subject for subject in subjects if not (_mentions(text, subject) or _is_misspelt(spelt(subject), words))]
+    same = _same("same", *more)
+    return [
+        subject for subject in subjects if not (_mentions(text, subject, same) or _is_misspelt(spelt(subject), words))
+    ]
 
 
 def absent(question: str, text: str) -> list[str]:
@@ -122,6 +131,14 @@ def outcomes_of(question: str) -> list[str]:
     return [word for word in every if word not in subjects and spelt(word).startswith(tuple(chain(*_same())))]
 
 
+def has_outcome(question: str, text: str) -> bool:
+    """Whether a text has what an effect is asked on: every general outcome, such as mortality, and an object."""
+    objects = objects_of(question)
+    return not unmentioned(outcomes_of(question), text) and (
+        not objects or len(_lacking(question, objects, text)) < len(objects)
+    )
+
+
 class SentenceOfSource(Protocol):
     """A sentence, and the marker of its source."""
 
@@ -138,7 +155,6 @@ def about_the_asked(question: str, asked: Sequence[SentenceOfSource], evidence: 
     that the source explains count as their long forms.
     """
     outcomes, wanted = outcomes_of(question), subjects_of(question)
-    objects = objects_of(question)
     sources = {candidate.marker: evidence[candidate.marker - 1].document for candidate in asked}
     explained = {marker: acronym_pairs(source.titled_text) for marker, source in sources.items()}
     texts = [
@@ -159,10 +175,7 @@ def about_the_asked(question: str, asked: Sequence[SentenceOfSource], evidence: 
     return [
         candidate.marker not in others
         and (not most[candidate.marker] or 2 * count > most[candidate.marker])
-        and not unmentioned(outcomes, f"{sources[candidate.marker].title} {text}")
-        and (
-            not objects or len(_lacking(question, objects, f"{sources[candidate.marker].title} {text}")) < len(objects)
-        )
+        and has_outcome(question, f"{sources[candidate.marker].title} {text}")
         for candidate, text, count in zip(asked, texts, had, strict=True)
     ]
 
@@ -232,7 +245,7 @@ def _is_slip(word: str, other: str) -> bool:
     return head + tail >= least
 
 
-def _mentions(text: str, subject: str) -> bool:
+def _mentions(text: str, subject: str, groups: Sequence[tuple[str, ...]]) -> bool:
     bare = spelt(subject)
     single = bare[:-1] if len(bare) > 3 and re.search(r"[^isu]s$", bare) else bare
     stem = single if len(single) < 6 else single[: max(5, len(single) - 3)]
@@ -243,7 +256,7 @@ def _mentions(text: str, subject: str) -> bool:
     if len(stem) < 4:
         return re.search(rf"\b{stem}\b", text) is not None
     # Long subjects are also found within words: statin in atorvastatin, but not conjugated in unconjugated.
-    same = [word for group in _same() if bare.startswith(group) for word in group]
+    same = [word for group in groups if bare.startswith(group) for word in group]
     begins = "|".join([stem, *same])
     within = rf"|(?<!\bun)(?<!\bnon)(?<!\banti)(?<!\bnon-)(?<!\banti-){single}" if len(single) >= 6 else ""
     return re.search(rf"\b(?:{begins}){within}", text) is not None

@@ -41,8 +41,9 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
     yield from _answer(run, brief=full)
     lines = list(_sources(run, full))
     cited = _cited(answer)
-    yield _of("heading", "Nearest sources" if answer.insufficient else "Sources")
-    yield from (line for line, id in lines if not full or id in cited or answer.insufficient)
+    if not is_foreign(answer):
+        yield _of("heading", "Nearest sources" if answer.insufficient else "Sources")
+        yield from (line for line, id in lines if not full or id in cited or answer.insufficient)
     if answer.selected:
         yield from _quotations(answer)
     elif run.checked.verdicts:
@@ -70,6 +71,11 @@ def digest(run: Run, number: int) -> Iterator[StyledLine]:
         yield _of("text", *_counts(run.checked.summary))
 
 
+def is_foreign(answer: Answer) -> bool:
+    """Whether the answer only says that the question is in another language: no source was read for it."""
+    return answer.insufficient and answer.sufficiency is None and not answer.documents
+
+
 def _cited(answer: Answer) -> set[str | None]:
     return {citation.document for claim in answer.claims for citation in claim.citations}
 
@@ -87,7 +93,7 @@ def _answer(run: Run, brief: bool) -> Iterator[StyledLine]:
     for number, paragraph in enumerate(filter(str.strip, answer.text.split("\n"))):
         yield _of("text", paragraph, gap=number == 0 and answer.is_unlikely)
     if answer.insufficient and answer.sufficiency is not None:
-        yield _of("text", (f"Probability that the sources answer: {answer.sufficiency:.2f}", "dim"))
+        yield _of("text", (f"Probability that the sources together answer: {answer.sufficiency:.2f}", "dim"))
         if not brief:
             anyway = (
                 " --set answer.min_answer_probability=0 answers in any case."
@@ -163,6 +169,10 @@ def _quotations(answer: Answer) -> Iterator[StyledLine]:
     for number, chosen in enumerate(chosen_sentences(answer), start=1):
         against = f"  contradicted by {chosen.against}" if chosen.against else ""
         yield _of("item", (f"{number}. {chosen.markers} {chosen.kind}", "bold"), f"  {chosen.about}", (against, "red"))
+    told = "The figure is the probability that the sentence by itself answers."
+    if answer.sufficiency is not None:
+        told += f" Another one decides whether to answer, that the sources together do: {answer.sufficiency:.2f}."
+    yield _of("item", (told, "dim"))
     if any("[" in claim.text for claim in answer.claims):
         told = "Words in square brackets are added: the meaning of an abbreviation in its source."
         yield _of("item", (told, "dim"))

@@ -90,6 +90,8 @@ const consensus = (stance, short, sources, documents, open) => {
 const refusal = (it, nearest, help) => {
   const why = it.sufficiency === 0 ? t("components.nothing-to-quote") : it.sufficiency === null ? null : el("span", {}, t("components.answers-it", { p: likelihood(it.sufficiency) }));
   const paths = [it.notes.length ? t("components.other-words") : t("components.broader"), t("components.other-sources")];
+  // Of a question in another language no source is read: its refusal says so, and there is nothing else to tell.
+  if (it.text && it.sufficiency === null && !it.sources.length) return el("section", { class: "refusal", "aria-label": t("components.refusal") }, el("p", { class: "says" }, said(it.text)));
   return el("section", { class: "refusal", "aria-label": t("components.refusal") },
     el("p", { class: "says" }, it.text && LANGUAGE === "en" ? it.text : t("components.refusal-says")),
     el("div", { class: "columns" },
