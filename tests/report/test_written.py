@@ -20,6 +20,7 @@ from vericite.records import Document, Run, Section, UnsupportedWords
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.run_lines import run_lines
 from vericite.reporting.written import as_run
+from vericite.text.sentences import document_sentences
 
 ASPIRIN = Document(
     id="99000001",
@@ -189,3 +190,20 @@ def test_a_supported_citation_whose_source_has_another_figure_is_marked(tmp_path
         marked = [line for line in lines if line.startswith("[1] supported") and "another figure in the source" in line]
         assert bool(marked) == is_told
         assert any("1 supported citation has another figure in the source" in line for line in lines) == is_told
+
+
+def test_all_passages_that_decided_are_written_up_to_as_many_as_the_page_shows():
+    source = Document.from_text("d", "Zinc shortened colds. Colds are common. Zinc is blue. Zinc is cheap.")
+    answer = vericite.parse_answer("a", "Zinc shortens colds [1].", [source])
+    checked = vericite.check(answer, judge="lexical")
+    spans = tuple(
+        source.passage(sentence.span.start, sentence.span.end, sentence.index)
+        for sentence in document_sentences(source)
+    )
+    told = checked.verdicts[0].model_copy(update={"evidence": spans})
+    lines = [line.text for line in run_lines(as_run(answer, checked.model_copy(update={"verdicts": (told,)})))]
+    assert [line for line in lines if line.startswith("“")] == [
+        "“Zinc shortened colds.” (d, sentence 1)",
+        "“Colds are common.” (d, sentence 2)",
+        "“Zinc is blue.” (d, sentence 3)",
+    ]

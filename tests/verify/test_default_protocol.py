@@ -312,3 +312,12 @@ def test_a_document_without_text_costs_no_protocol_its_run(name: str):
     documents = [{"id": "a", "title": "Zinc", "text": ""}, {"id": "b", "text": "Zinc shortened colds."}]
     checked = check("Zinc helps [1]. Zinc shortens colds [1][2].", documents, protocol=name, judge="lexical")
     assert checked.summary.claims == 2
+
+
+def test_of_sentences_judged_together_the_one_that_carries_most_of_the_claim_comes_first():
+    nearly = (0.45, 0.05, 0.5)
+    judge = Reader({("took zinc. The", "rose"): FOR, ("took", "rose"): nearly, ("slightly", "rose"): nearly})
+    source = "Of 80 adults half took zinc. The risk rose slightly (hazard ratio 1.31). Zinc is blue."
+    (verdict,) = verdicts(judge, "In adults who took zinc the risk rose (HR 1.31) [1].", source)
+    assert verdict.label == "supported"
+    assert [span.sentence_index for span in verdict.evidence] == [1, 0]

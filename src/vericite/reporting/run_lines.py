@@ -23,6 +23,8 @@ from vericite.text.strength import Strength, study_words
 
 RETRACTED = ("RETRACTED", "bold red")
 """The mark next to retracted documents and next to the verdicts on their citations."""
+PASSAGES = 3
+"""Maximum passages that are shown of a verdict, here as in the page."""
 OTHER_FIGURE = "another figure in the source"
 """What is said of a supported sentence whose source has another figure."""
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
@@ -210,11 +212,11 @@ def chosen_sentences(answer: Answer) -> list[Chosen]:
 
 
 def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) -> Iterator[StyledLine]:
-    """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passage that decided it."""
+    """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passages that decided it."""
     words = verdict_words(verdict, kind)
     but = (f", {OTHER_FIGURE}" if verdict.has_other_figure else "", "yellow")
     yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}", but, f"  {verdict.claim}")
-    for span in verdict.evidence[:1]:
+    for span in verdict.evidence[:PASSAGES]:
         quote = answer.document(span.document).text[span.start : span.end]
         yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
     if (span := verdict.nearest) is not None:

@@ -39,6 +39,7 @@ from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.printed import split_answer
 from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
+from vericite.text.words import bounded, plain
 from vericite.verify.aggregators import Outcome, quotation, quoted
 from vericite.verify.degrees import degree_of, features, is_contradiction, is_measured, partly
 from vericite.verify.judges.registry import load_judge
@@ -216,6 +217,7 @@ class ClaimsToJudge:
         return Claim(text=text, span=span, citations=tuple(citations))
 
 
+_NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w])")
 _LONG_WORD = re.compile(r"[^\W_]{101,}")
 """Models read such text as one unknown token or meaningless pieces: any two of them would entail each other."""
 
@@ -420,7 +422,7 @@ class Verifier:
     ) -> Verdict:
         passages: dict[EvidenceSpan, None] = {}
         for premise in outcome.premises:
-            passages.update(dict.fromkeys(pending.case.premises[premise].passages))
+            passages.update(dict.fromkeys(self._by_share(pending, pending.case.premises[premise])))
         redundant = outcome.redundant
         return Verdict(
             **self._location(pending),
@@ -440,6 +442,22 @@ class Verifier:
             reasons=reasons,
             degree=None if abstained else degree_of(outcome, self._partly(pending, outcome)),
         )
+
+    def _by_share(self, pending: PendingCase, premise: Premise) -> Sequence[EvidenceSpan]:
+        """Return the passages of a premise; of sentences judged together first the one that carries most of the claim.
+
+        No judgement says which of them decided. A number of the claim weighs more than its words.
+        """
+        spans = premise.passages
+        if self.protocol.published or len(spans) < 2:
+            return spans
+        texts = [_with_text(span, pending.case.documents).text or "" for span in spans]
+        claim = pending.claim.text
+        figures = [bounded(number) for number in dict.fromkeys(_NUMBER.findall(plain(claim)))]
+        carried = [sum(figure.search(plain(text)) is not None for figure in figures) for text in texts]
+        shared = weighted_overlap(claim, texts)
+        order = sorted(range(len(spans)), key=lambda place: (-carried[place], -float(shared[place])))
+        return [spans[place] for place in order]
 
     def _partly(self, pending: PendingCase, outcome: Outcome) -> float | None:
         """Return how likely a claim that is not supported is partly supported, where that was measured."""

@@ -43,6 +43,8 @@ const marked = (text, passages) => {
 // Of a long text only the beginning is here; passages beyond it have their own words.
 const passageWords = (doc, passage) => (passage[2] <= doc.text.length ? doc.text.slice(passage[1], passage[2]) : passage[4] || "");
 
+// Maximum passages that are shown of a verdict, as in Word and Markdown.
+const PASSAGES = 3;
 // What stands before a passage that decided nothing.
 const nearestLead = () => el("p", {}, el("small", {}, t("components.nearest-passage")));
 
@@ -60,7 +62,7 @@ const sourceCard = (doc, number, passages, use, quotes) => {
       el("p", { class: "badges" }, badgesOf(doc)),
       use,
       quotes === "nearest" && passages.length ? nearestLead() : null,
-      quotes ? passages.slice(0, 3).map((passage) => passageWords(doc, passage)).filter(Boolean).map((words) => el("blockquote", { dir: "auto" }, el("mark", {}, words))) : null,
+      quotes ? passages.slice(0, PASSAGES).map((passage) => passageWords(doc, passage)).filter(Boolean).map((words) => el("blockquote", { dir: "auto" }, el("mark", {}, words))) : null,
       doc.text ? el("details", {}, el("summary", {}, t({ abstract: "components.text-abstract", "full text": "components.text-full", passages: "components.text-passages" }[doc.depth] || "components.text")), el("p", { class: "text", dir: "auto", tabindex: long ? 0 : null, role: long ? "region" : null, "aria-label": long ? t("components.text-of", { title: doc.title || doc.id }) : null }, marked(doc.text, passages))) : null));
 };
 

@@ -76,7 +76,7 @@ class Review {
     const { documents } = this.data, reader = new AnswerView(null, documents), words = t(`review.${need}`);
     reader.it = it;
     const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.differs) || claim.verdicts.find((one) => one.degree) || claim.verdicts[0] || {};
-    const passage = (verdict.evidence || verdict.nearest || [])[0], doc = passage && documents[passage[0]], says = passage && passageWords(doc, passage);
+    const passages = (verdict.evidence || verdict.nearest || []).slice(0, PASSAGES).map((passage) => [documents[passage[0]], passage]).filter(([doc, passage]) => doc && passageWords(doc, passage));
     const cited = [...new Set(claim.cites.map((cite) => cite[0]))].map((number) => `[${number}]`).join("");
     const inText = claim.end <= it.text.length && claim.end > claim.start;
     const show = el("button", { type: "button" }, t("review.show"), el("span", { class: "heard" }, t("review.show-which", { number: String(index + 1), title: it.question || it.id })));
@@ -84,8 +84,8 @@ class Review {
     return el("article", { class: `finding ${this.markOf(need)[1]}` },
       el("p", { class: "head" }, this.sign(need), " ", el("b", {}, `${words[0].toUpperCase()}${words.slice(1)}`), cited ? el("small", {}, ` · ${t("manuscript.cites", { keys: cited })}`) : null),
       el("p", { class: "sentence", dir: "auto" }, inText ? reader.worded(claim, it.text.slice(claim.start, claim.end), claim.start) : claim.text),
-      says && !verdict.evidence ? nearestLead() : null,
-      says ? el("blockquote", { dir: "auto" }, el("mark", {}, says), " ", el("small", {}, [doc.title || doc.id, doc.year].filter(Boolean).join(", "))) : null,
+      passages.length && !verdict.evidence ? nearestLead() : null,
+      passages.map(([doc, passage]) => el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage)), " ", el("small", {}, [doc.title || doc.id, doc.year].filter(Boolean).join(", ")))),
       verdict.because ? el("p", { class: "why" }, said(verdict.because)) : null,
       verdict.elsewhere ? el("p", {}, said(verdict.elsewhere)) : null,
       need === "failed" || need === "abstained" ? (verdict.reasons || []).map((reason) => el("p", {}, el("small", {}, said(reason)))) : null,
