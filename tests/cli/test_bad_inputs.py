@@ -335,3 +335,15 @@ def test_invalid_arguments_are_refused(
     printed = run_cli(*words)
     assert printed.code == 2, printed
     assert "Traceback" not in printed.err and printed.err.strip()
+
+
+def test_lines_with_one_problem_are_one_message(run_cli, tmp_path):
+    path = tmp_path / "rag.jsonl"
+    path.write_text(json.dumps({"llm": "Zinc helps [1].", "docs": ["Zinc helped."]}) + "\n")
+    path.write_text(path.read_text() * 18)
+    printed = run_cli("check", str(path), "--format", "answer=llm_output,contexts=docs")
+    assert printed.code == 2
+    assert printed.err.count("expected a field 'llm_output'; found 'llm', 'docs'") == 1
+    assert "rag.jsonl, line 1: " in printed.err and "... and 17 more lines alike" in printed.err
+    path.write_text(json.dumps({"llm": "Zinc helps [1].", "found": ["Zinc helped."]}) + "\n")
+    assert "documents=NAME" in run_cli("check", str(path)).err

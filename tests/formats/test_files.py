@@ -73,7 +73,7 @@ def test_fields_of_json_lines_are_named_likewise(tmp_path: Path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     answer, error = read(path, "answer=prediction,contexts=passages")
     assert texts(answer) == ["One."]
-    assert "line 2: expected a column 'prediction'; found 'other'" in str(error)
+    assert "line 2: expected a field 'prediction'; found 'other'" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -404,3 +404,18 @@ def test_values_in_capitals_and_names_in_other_objects_stay(tmp_path: Path):
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
     [answer] = read(tmp_path / "a.jsonl")
     assert texts(answer) == [document["text"]] and answer.text.startswith("LDL falls")
+
+
+def test_a_path_names_a_field_within_others(tmp_path: Path):
+    path = tmp_path / "in.jsonl"
+    items = [{"body": "Zinc shortened colds.", "heading": "A trial of zinc"}, {"body": "Tea helped.", "name": "Tea"}]
+    path.write_text(json.dumps({"reply": {"text": "Zinc shortened colds [1]."}, "retrieved": items}) + "\n")
+    (answer,) = answers_in(path, "answer=reply.text,contexts=retrieved.body")
+    assert isinstance(answer, Answer) and [document.text for document in answer.documents] == [
+        "Zinc shortened colds.", "Tea helped.",
+    ]  # fmt: skip
+    (answer,) = answers_in(path, "answer=reply.text,documents=retrieved")
+    assert isinstance(answer, Answer)
+    assert [document.title for document in answer.documents] == ["A trial of zinc", "Tea"]
+    (error,) = answers_in(path, "answer=reply.text,contexts=retrieved.words")
+    assert "expected a field 'retrieved.words'; found 'reply', 'retrieved'" in str(error)

@@ -13,6 +13,7 @@ from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import remark
 from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError, Problems, RecordError, VeriCiteError
+from vericite.text.counted import counted
 
 if TYPE_CHECKING:
     from vericite.evaluate.systems import LoadedSystems
@@ -134,6 +135,9 @@ def _no_json_lines(path: Path) -> str | None:
     )
 
 
+_KINDS_SHOWN = 20
+
+
 def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> None:
     """Print the unusable records, and exit with ``BAD_INPUT`` if there are any.
 
@@ -144,10 +148,14 @@ def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> Non
     Raises:
         typer.Exit: There are unusable records, or ``code`` is not ``OK``.
     """
-    for problem in problems[:20]:
-        remark(problem)
-    if len(problems) > 20:
-        remark(f"and {len(problems) - 20} more lines that could not be used")
+    alike: dict[tuple[str, str | None, str], list[RecordError]] = {}
+    for problem in problems:
+        alike.setdefault((problem.path, problem.field, problem.problem), []).append(problem)
+    shown = list(alike.values())[:_KINDS_SHOWN]
+    for first, *others in shown:
+        remark(f"{first} ... and {counted(len(others), 'more line')} alike" if others else first)
+    if left := len(problems) - sum(map(len, shown)):
+        remark(f"and {left} more lines that could not be used")
     end(code, ExitCode.BAD_INPUT if problems else ExitCode.OK)
 
 

@@ -69,7 +69,7 @@ def _renamed(raw: RawRecord | RecordError, columns: Columns) -> RawRecord | Reco
     fields = None if isinstance(raw, RecordError) else fields_of(raw.json)
     if isinstance(raw, RecordError) or fields is None:
         return raw
-    problem = columns.missing(fields)
+    problem = columns.missing_fields(fields)
     return raw.refused(None, problem) if problem else raw.with_fields(columns.renamed(fields))
 
 

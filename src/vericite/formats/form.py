@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -272,7 +273,7 @@ class Given(Foreign):
         texts = [_words(level.get(name)) for level in levels for name in _TEXTS]
         for text in (text for found in texts for text in found or ()):
             expect_words(text)
-        titles = _values(levels, ("title", "Title", "document_title"))
+        titles = chain(_values(levels, ("title", "Title", "document_title")), _values(levels[:1], ("heading", "name")))
         return {
             "type": fields.get("type") or "document",
             "id": next(_wrong(fields, _IDS, (str, int)), _identified(levels)),

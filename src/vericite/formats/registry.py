@@ -310,7 +310,8 @@ def _recognised(
     found = _listed(first.fields or {})
     raise InputError(
         f"expected answers in a known format, such as {VERICITE.summary}; found {path}, line {first.line}, "
-        f"with the fields {found}. Map the fields with --format answer=NAME,contexts=NAME, or name the "
+        f"with the fields {found}. Map the fields with --format answer=NAME,contexts=NAME (documents=NAME "
+        "for documents with titles; a.b for a field within another), or name the "
         f"format to see what its records lack: {', '.join(FORMATS)}"
     )
 

@@ -21,7 +21,7 @@ from pydantic_core import from_json, to_json
 
 from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
 from vericite.formats.delimited import repeated, rows, several_columns
-from vericite.formats.form import Fields, RawRecord, items_in
+from vericite.formats.form import Fields, RawRecord, dict_of, items_in
 from vericite.formats.given import REPLIES, SOURCES
 from vericite.records import LONGEST_LINE, open_bytes
 from vericite.records.base import unpacked
@@ -88,21 +88,28 @@ class Columns:
             raise InputError(f"expected one column for {several}; found {len(names[several])}")
         return cls(names)
 
-    def missing(self, found: Iterable[str]) -> str | None:
-        """Return the error for a record that lacks a column; None if it has all columns."""
-        there = list(found)
-        lacking = [name for columns in self.names.values() for name in columns if name not in there]
-        if not lacking:
+    def missing(self, header: Sequence[str]) -> str | None:
+        """Return the error for a table without one of the columns; None if it has all."""
+        # The first part of a path is a column, whose cells have the rest.
+        return self._lacking("column", header, lambda name: name in header or name.partition(".")[0] in header)
+
+    def missing_fields(self, fields: Fields) -> str | None:
+        """Return the error for a record without one of the fields; None if it has all."""
+        return self._lacking("field", list(fields), lambda name: name in fields or _at(fields, name) is not None)
+
+    def _lacking(self, what: str, there: Sequence[str], has: Callable[[str], bool]) -> str | None:
+        lacking = next((name for names in self.names.values() for name in names if not has(name)), None)
+        if lacking is None:
             return None
         shown = ", ".join(repr(name[:40]) for name in there[:12]) or "none"
-        return f"expected a column {lacking[0]!r}; found {shown}. Name another with --format"
+        return f"expected a {what} {lacking!r}; found {shown}. Name another with --format"
 
     def renamed(self, fields: Fields) -> dict[str, Any]:
         """Rename the assigned columns to the names that formats know; other fields are unchanged."""
         taken = {name for columns in self.names.values() for name in columns}
         record = {name: value for name, value in fields.items() if name not in taken and name not in self.names}
         for kind, columns in self.names.items():
-            values = [fields[name] for name in columns if fields.get(name) is not None]
+            values = [value for name in columns if (value := _at(fields, name)) is not None]
             if not values:
                 continue
             if kind != "contexts" or len(columns) == 1:
@@ -112,6 +119,21 @@ class Columns:
         if "context_ids" in record:
             record["retrieved_context_ids"] = record.pop("context_ids")
         return record
+
+
+def _at(value: object, path: str) -> object:
+    """Return what is at a path such as ``retrieved.body``: in a list, that of each item; None if nothing is."""
+    if not path:
+        return value
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        found = [inner for item in items if (inner := _at(item, path)) is not None]
+        return found if found or not items else None
+    fields = dict_of(value)
+    if path in fields:
+        return fields[path]
+    first, _, rest = path.partition(".")
+    return _at(fields[first], rest) if rest and first in fields else None
 
 
 def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[RawRecord | RecordError]:
