@@ -129,3 +129,14 @@ def test_where_no_document_is_cited_it_is_said_what_would_match(run_cli, tmp_pat
     (tmp_path / "in.md").write_text(TEXT, "utf-8")
     printed = run_cli("check", str(tmp_path / "in.md"), "--documents", str(tmp_path / "d.jsonl"))
     assert "A citation is the PMID, DOI, address or id of a document; [1] is the one with the id 1" in printed.err
+
+
+@pytest.mark.parametrize("name", ["sources", "passages", "references"])
+def test_sources_next_to_messages_are_the_documents(tmp_path: Path, name: str):
+    messages = [{"role": "user", "content": "Does zinc help?"}, {"role": "assistant", "content": "Zinc helps [1]."}]
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"messages": messages, name: ["Zinc shortened colds by two days in adults."]}))
+    (answer,) = answers_in(path)
+    assert isinstance(answer, Answer) and answer.question == "Does zinc help?"
+    (citation,) = answer.claims[0].citations
+    assert citation.document == answer.documents[0].id

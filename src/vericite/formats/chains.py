@@ -27,6 +27,7 @@ from vericite.formats.form import (
     items_in,
     sources_of,
 )
+from vericite.formats.given import sources_in
 from vericite.records import Answer
 from vericite.text.references import Library
 
@@ -98,9 +99,10 @@ class _Turn(Foreign):
         asked, answer = _last_words(messages, *_ASKING), _last_words(messages, *_ANSWERING)
         record = {"question": asked, **record, "answer": answer}
         if not any(name in record for name in _CONTEXTS):
+            given = sources_in(record)
             tools = [item for item in dicts_in(messages) if "tool" in (item.get("type"), item.get("role"))]
             retrieved = [items_in(item.get("artifact")) or [words_of(item)] for item in tools]
-            record["contexts"] = tuple(chain.from_iterable(retrieved))
+            record["contexts"] = tuple(chain.from_iterable(retrieved)) if given is None else tuple(given)
         return record
 
 
@@ -172,7 +174,7 @@ def _is_langchain(fields: Fields) -> bool:
 
 LANGCHAIN = Format(
     '{"input"?, "output": "text", "context": [{"page_content", "metadata": {"source" | "id" | "pmid", "title"?}}]} or '
-    '{"query"?, "result", "source_documents"} or {"messages", "context"?}',
+    '{"query"?, "result", "source_documents"} or {"messages", "context" | "sources"?}',
     _read,
     _is_langchain,
     infers_citations=True,
