@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import vericite
+from vericite.cli.show import legend, verdict_rows
 from vericite.corpus.references import reference_text, to_ris
 from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
+from vericite.evaluate.items import Item
+from vericite.evaluate.scoring import System
 from vericite.records import Document, Run, Section, UnsupportedWords
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
+from vericite.reporting.data import make_report
 from vericite.reporting.run_lines import run_lines
 from vericite.reporting.written import as_run
 from vericite.text.sentences import document_sentences
@@ -207,3 +211,21 @@ def test_all_passages_that_decided_are_written_up_to_as_many_as_the_page_shows()
         "“Colds are common.” (d, sentence 2)",
         "“Zinc is blue.” (d, sentence 3)",
     ]
+
+
+def test_a_cited_source_that_says_the_opposite_is_in_the_row_the_document_and_the_page():
+    answer = vericite.parse_answer("a", "Zinc shortens colds [1,2].", [OTHER, ASPIRIN])
+    checked = vericite.check(answer, judge="lexical")
+    told = checked.verdicts[0].model_copy(
+        update={"label": "supported", "reasons": ("carried by [1]", "[2] says the opposite", "judged in pieces")}
+    )
+    changed = checked.model_copy(update={"verdicts": (told,)})
+    ((_, cites, verdict, detail, *_),) = verdict_rows(changed)
+    assert (cites, str(verdict), detail) == ("[1][2]", "supported", "[2] says the opposite")
+    assert "says the opposite" in dict(legend(list(verdict_rows(changed))))
+    lines = [line for line in run_lines(as_run(answer, changed)) if "says the opposite" in line.text]
+    assert [[word.style for word in line.words] for line in lines] == [["red"]]
+    ((claim,),) = (row["claims"] for row in make_report([System("one", (Item("a", answer, changed),))]).answers)
+    assert claim["verdicts"][0]["against"] == "[2] says the opposite"
+    assert claim["verdicts"][0]["reasons"] == ["carried by [1]", "judged in pieces"]
+    assert told.model_copy(update={"label": "contradicted"}).opposition == ""

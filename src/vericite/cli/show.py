@@ -14,7 +14,7 @@ from vericite.cli.terminal import Terminal
 from vericite.evaluate.citation_rates import CitationRates
 from vericite.llm import Ledger
 from vericite.records import CheckedAnswer, Evidence, Rate, Run, Verdict
-from vericite.records.results import NO_TEXT
+from vericite.records.results import NO_TEXT, OPPOSITE
 from vericite.reporting.blocks import StyledLine
 from vericite.reporting.run_lines import (
     RETRACTED,
@@ -87,7 +87,7 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     for verdict in checked.verdicts:
         cells = (
             Text.assemble(*verdict_words(verdict, checked.kind_of(verdict))),
-            clean(", ".join(filter(None, (native(verdict), verdict.elsewhere)))),
+            clean(", ".join(filter(None, (native(verdict), verdict.opposition, verdict.elsewhere)))),
             probability(verdict),
             _with_words(verdict),
         )
@@ -113,6 +113,7 @@ _WORDS = {
     "p": "the judge's probability of the verdict",
     "detail": "the protocol's own word for the verdict",
     "instead": "no cited source supports the sentence, another one does",
+    "says the opposite": "a cited source supports the sentence, and another cited source contradicts it",
     "quoted": "taken word for word from its source; no judge was asked",
     "irrelevant": "not found in the source",
     "partly supported": "a part of the sentence may be found in its source",
@@ -127,7 +128,7 @@ _WORDS = {
 """Explanations for the table of verdicts."""
 
 
-_FOUND = (" instead", " statements", "partly supported", " redundant", "quoted", NO_TEXT)
+_FOUND = (" instead", f" {OPPOSITE}", " statements", "partly supported", " redundant", "quoted", NO_TEXT)
 """Endings of what is found in the column of native verdicts, too."""
 
 
@@ -140,6 +141,7 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
         "p": any(row[4] for row in rows),
         "detail": any(not name.endswith(_FOUND) for name in natives if name),
         "instead": any(name.endswith(" instead") for name in natives),
+        OPPOSITE: any(name.endswith(OPPOSITE) for name in natives),
         "quoted": "quoted" in natives,
         "n of m statements": any(name.endswith(" statements") for name in natives),
         "partly supported": any(name.endswith("partly supported") for name in natives),

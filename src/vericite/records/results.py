@@ -28,6 +28,8 @@ WordKind = Literal[
 """What words of a sentence are about."""
 FIGURES: frozenset[WordKind] = frozenset({"number", "unit", "time"})
 """Kinds of words that state a figure."""
+OPPOSITE = "says the opposite"
+"""How the reason of a supported verdict ends that names a cited source which contradicts it."""
 SOURCE_SAYS = "The source says"
 """How ``Verdict.because`` begins where a source has other words in place of those of the sentence."""
 
@@ -128,6 +130,12 @@ class Verdict(Record):
     def outcome(self) -> str:
         """The label, or ``abstained``: the label of such a verdict is only the likeliest one, or none was given."""
         return "abstained" if self.abstained else self.label
+
+    @property
+    def opposition(self) -> str:
+        """Which other cited sources contradict the supported sentence by themselves, in words; empty if none does."""
+        said = self.reasons if self.outcome == "supported" else ()
+        return ", ".join(reason for reason in said if reason.endswith(OPPOSITE))
 
     @property
     def has_other_figure(self) -> bool:

@@ -230,7 +230,7 @@ def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) ->
         yield _of("detail", (verdict.elsewhere, "cyan"))
     for reason in (native(verdict), *verdict.reasons):
         if reason:
-            yield _of("detail", (reason, "dim"))
+            yield _of("detail", (reason, "red" if reason in verdict.opposition else "dim"))
 
 
 def evidence_lines(found: AnswerEvidence) -> Iterator[StyledLine]:

@@ -30,7 +30,7 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
-from vericite.records.results import NO_TEXT
+from vericite.records.results import NO_TEXT, OPPOSITE
 from vericite.text.acronyms import without_long_forms
 from vericite.text.assertion import ASSERTIONS, asserted_part, denies, is_qualified
 from vericite.text.citations import CITATIONS
@@ -566,11 +566,12 @@ def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
             continue
         if source in pending.sheet.silent:
             yield f"{_marks(pending, [source])} says nothing about it"
+        elif label == "contradicted":
+            yield f"{_marks(pending, [source])} {OPPOSITE}"
         elif alone:
-            yield f"{_marks(pending, [source])} alone {_ALONE.get(label, 'does not support it')}"
+            yield f"{_marks(pending, [source])} alone does not support it"
 
 
-_ALONE = {"contradicted": "contradicts it"}
 CARRIED = "carried by"
 """Prefix of the reason that names the sources which support a claim."""
 OF_OTHERS = ("alone does not support it", "says nothing about it")

@@ -273,6 +273,7 @@ class AnswerView {
     const numbers = (it.markers || []).map((number) => `[${number}]`).join(" "), p = (it.p || {})[it.kind], phrase = phrased(it.kind, numbers);
     const box = el("div", { class: `verdict ${it.kind}` }, el("p", {}, sign(it.kind), " ", el("b", {}, phrase), it.degree ? ` · ${t("answer.partly")}` : "", p ? [" · ", likelihood(p)] : null));
     if (chosen && it.kind === "quoted") box.append(el("p", {}, el("small", {}, t("answer.chosen", { about: said(chosen.about), p: likelihood(chosen.answers) }))));
+    if (it.against) box.append(el("p", {}, el("b", {}, said(it.against))));
     for (const reason of it.reasons || []) box.append(el("p", {}, el("small", {}, said(reason))));
     if (it.because) box.append(el("p", {}, said(it.because)));
     if (it.elsewhere) box.append(el("p", {}, el("b", {}, said(it.elsewhere))));

@@ -11,7 +11,7 @@ const needOf = (claim, it, index) => {
   if (claim.verdicts.some((verdict) => verdict.retracted)) return "retracted";
   if (differs(claim)) return "differs";
   const chosen = it.chosen[index], isSplit = it.stance && it.stance.yes.length && it.stance.no.length;
-  if (isSplit || (chosen && chosen.against.length)) return "disputed";
+  if (isSplit || (chosen && chosen.against.length) || claim.verdicts.some((verdict) => verdict.against)) return "disputed";
   return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : LISTED.includes(claim.kind) ? claim.kind : "";
 };
 
@@ -75,7 +75,7 @@ class Review {
   card({ it, answer, claim, index, need, systems }) {
     const { documents } = this.data, reader = new AnswerView(null, documents), words = t(`review.${need}`);
     reader.it = it;
-    const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.differs) || claim.verdicts.find((one) => one.degree) || claim.verdicts[0] || {};
+    const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.differs || one.against) || claim.verdicts.find((one) => one.degree) || claim.verdicts[0] || {};
     const passages = (verdict.evidence || verdict.nearest || []).slice(0, PASSAGES).map((passage) => [documents[passage[0]], passage]).filter(([doc, passage]) => doc && passageWords(doc, passage));
     const cited = [...new Set(claim.cites.map((cite) => cite[0]))].map((number) => `[${number}]`).join("");
     const inText = claim.end <= it.text.length && claim.end > claim.start;
@@ -87,6 +87,7 @@ class Review {
       passages.length && !verdict.evidence ? nearestLead() : null,
       passages.map(([doc, passage]) => el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage)), " ", el("small", {}, [doc.title || doc.id, doc.year].filter(Boolean).join(", ")))),
       verdict.because ? el("p", { class: "why" }, said(verdict.because)) : null,
+      verdict.against ? el("p", { class: "why" }, said(verdict.against)) : null,
       verdict.elsewhere ? el("p", {}, said(verdict.elsewhere)) : null,
       need === "failed" || need === "abstained" ? (verdict.reasons || []).map((reason) => el("p", {}, el("small", {}, said(reason)))) : null,
       verdict.retracted ? el("p", { class: "retracted" }, t("answer.retracted", { titles: verdict.retracted.join(", ") })) : null,
