@@ -198,7 +198,7 @@ def test_a_text_by_author_and_year_is_pointed_to_the_format(check: Callable[...,
     assert "--format manuscript" in check("a.md").out
     result = check("a.md", "--format", "manuscript", "--out", "a.csv")
     assert result.code == 2
-    assert "a list of references under a heading such as References; found none" in " ".join(result.out.split())
+    assert "vericite: expected a list of references under a heading such as References; found none" in result.err
 
 
 @pytest.mark.usefixtures("draft")
@@ -284,3 +284,17 @@ def test_a_supported_sentence_whose_source_has_another_figure_is_to_be_looked_at
         assert (because in with_footnotes(made)) == is_told
         lines = [line.text for line in manuscript_lines(made)]
         assert any(line.startswith("supported, another figure in the source") for line in lines) == is_told
+
+
+def test_markers_of_another_form_are_named_and_messages_have_the_name_of_the_program(run_cli: Any, tmp_path: Path):
+    path = tmp_path / "m.md"
+    path.write_text("Zinc helps [1]. Tea too (Smith et al., 2020). It is safe [@bauer].\n", "utf-8")
+    result = run_cli("check", str(path))
+    assert (
+        "vericite: 2 markers of another form left out: [1], (Smith et al., 2020); the text cites as [@bauer]"
+        in result.err
+    )
+    assert "vericite: expected a list of references under a heading" in result.err
+    assert "expected a list of references" not in result.out
+    path.write_text("It is safe [@bauer] in 2020.\n", "utf-8")
+    assert "left out" not in run_cli("check", str(path)).err

@@ -114,6 +114,8 @@ def check_paper(
         say_json(json.dumps(manuscript_figures(check), indent=2, ensure_ascii=False))
     else:
         show_blocks(Terminal(), manuscript_lines(check, rows))
+    for line in check.manuscript.notes:
+        remark(line)
     for path in filter(None, (out, page)):
         if check.sentences or path.suffix.lower() not in _COPIES:
             _write(check, file, path, is_page=path is page)

@@ -59,8 +59,6 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
     missing = [found.key for found in check.references if found.key not in check.sources]
     if missing:
         yield _of("text", f"Not at hand: {', '.join(missing[: most or None])}", gap=True)
-    for line in check.manuscript.notes:
-        yield _of("text", (line, "dim"), gap=True)
 
 
 def _sentence(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[StyledLine]:

@@ -184,8 +184,7 @@ def _manuscript_tool(service: Service, turns: Turns | None) -> Callable[..., Cal
                 "references": tuple(item for item in found.references if item.problems or item.not_at_hand),
             }
         )
-        added = [note for note in found.notes if note not in made.check.manuscript.notes]
-        text = "\n".join([to_markdown(manuscript_lines(made.check)), *added])
+        text = "\n".join([to_markdown(manuscript_lines(made.check)), *found.notes])
         return CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(to_json(brief)))
 
     def check_manuscript(path: str, sources: Sequence[str] = (), bibliography: Sequence[str] = ()) -> CallToolResult:

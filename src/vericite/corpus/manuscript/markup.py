@@ -30,7 +30,9 @@ from vericite.corpus.sources.texts import (
 )
 from vericite.formats.form import items_in
 from vericite.records import Manuscript, Reference
+from vericite.text.counted import counted
 from vericite.text.printed import looks_like_reference, parse_reference
+from vericite.text.references import parse_markers, unread_markers
 
 _OPEN, _CLOSE, _DIGIT = "\uf8f0", "\uf8f1", 0xF8E0
 """Private characters around the number of a mark, which stands for it while the Markdown is read."""
@@ -166,7 +168,29 @@ def is_footnote_mark(shown: str) -> bool:
 
 
 def _read(file: SourceFile, bibliography: Bibliography) -> Manuscript:
-    return read_notes(partial(_drafted, file, file.text(), bibliography))
+    manuscript = read_notes(partial(_drafted, file, file.text(), bibliography))
+    left = _left_out(manuscript)
+    return manuscript if left is None else manuscript.model_copy(update={"notes": (*manuscript.notes, left)})
+
+
+_SHOWN = 3
+
+
+def _left_out(manuscript: Manuscript) -> str | None:
+    """Return a note on markers of another form than those that the text cites by; None without any."""
+    read = [citation.span for citation in manuscript.citations]
+    if not read:
+        return None
+    text, ends = manuscript.text, {span.start: span.end for span in read}
+    numbers = [group.span for group in parse_markers(text) if group.span.start not in ends]
+    found = [*numbers, *unread_markers(text, [*read, *numbers])]
+    markers = [text[span.slice] for span in sorted(found, key=lambda span: span.start)]
+    markers = [marker for marker in markers if "@" not in marker]
+    if not markers:
+        return None
+    shown = ", ".join(markers[:_SHOWN]) + (" ..." if len(markers) > _SHOWN else "")
+    how = f"the text cites as {text[read[0].slice]}. To read the numbers of an answer instead: --format markdown"
+    return f"{counted(len(markers), 'marker')} of another form left out: {shown}; {how}"
 
 
 def _drafted(file: SourceFile, text: str, bibliography: Bibliography, has_remarks: bool) -> Draft:
