@@ -385,3 +385,17 @@ def test_check_and_score_print_one_alce_figure_for_one_file(run_cli, tmp_path, p
     # By the rules of ALCE's script: [9] and [7] fail their sentences and leave the denominator of precision.
     assert shown["citation recall"][0] == pytest.approx((1 / 3 + 1 + 1 / 2) / 3)
     assert shown["citation precision"][0] == pytest.approx((1 + 1 / 2 + 1) / 3)
+
+
+def test_a_run_without_a_gate_says_that_nothing_could_be_judged(run_cli, tmp_path):
+    path = tmp_path / "in.md"
+    for text in ("Statins lower LDL [1]. Tea is hot [2].", "Statins lower LDL [@a]. Tea is hot [@b]."):
+        path.write_text(text)
+        printed = run_cli("check", str(path), "-q")
+        told = (
+            "vericite: nothing could be judged: the text of a source is at hand for none of 2 citations. The exit"
+        )
+        assert printed.code == 0 and told in printed.err
+        assert "nothing could be judged" not in run_cli("check", str(path), "--fail-over", "contradicted=0").err
+    good = write(tmp_path / "good.jsonl", GOOD)
+    assert "nothing could be judged" not in run_cli("check", good).err

@@ -113,7 +113,7 @@ def check(
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.ci import CIOptions, CIReports
-    from vericite.cli.gates import read_baseline, say_gates
+    from vericite.cli.gates import read_baseline, remark_unjudged, say_gates
     from vericite.cli.manuscript import FORMS, check_paper, is_manuscript, refuse_form
     from vericite.cli.show import show_ledger
     from vericite.evaluate.gates import parse_gates
@@ -171,6 +171,7 @@ def check(
             _write_page(items, file, page)
         code = max(_code(rates, results, compared), ExitCode.BAD_INPUT if problems else ExitCode.OK)
         reports.end(results, compared, problems, code)
+        remark_unjudged(rates.summary, code)
         report(problems, code)
 
 

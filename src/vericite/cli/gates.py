@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.cli.exits import ExitCode
-from vericite.cli.io import say
+from vericite.cli.io import remark, say
 from vericite.errors import Problems
 
 if TYPE_CHECKING:
     from vericite.evaluate.baseline import Baseline, BaselineResult
     from vericite.evaluate.gates import GateResult
+    from vericite.records import Summary
 
 
 def read_baseline(path: Path | None, problems: Problems) -> Baseline | None:
@@ -30,6 +31,15 @@ def say_gates(results: Sequence[GateResult], compared: BaselineResult | None) ->
         say("\n".join([*compared.lines(), compared.sentence]))
     for result in results:
         say(result.sentence)
+
+
+def remark_unjudged(counts: Summary, code: ExitCode) -> None:
+    """Say that no source was at hand, if the exit code does not say it."""
+    if code == ExitCode.OK and counts.dangling and not (counts.judged or counts.quoted or counts.failed):
+        remark(
+            f"nothing could be judged: the text of a source is at hand for none of {counts.citations:,} citations. The "
+            "exit code is 0, because no gate is given (--fail-under, --fail-over)"
+        )
 
 
 def gate_code(results: Sequence[GateResult], compared: BaselineResult | None) -> ExitCode:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.cli.exits import ExitCode
-from vericite.cli.gates import gate_code, say_gates
+from vericite.cli.gates import gate_code, remark_unjudged, say_gates
 from vericite.cli.io import note, output, remark, say_json
 from vericite.cli.refusals import report
 from vericite.errors import InputError, UnknownNameError
@@ -129,6 +129,7 @@ def check_paper(
     code = max(_code(results, compared, bool(check.sentences)), lookups)
     problems = () if earlier is None else earlier.problems
     reports.end(results, compared, problems, code)
+    remark_unjudged(rates.summary, code)
     report(problems, code)
 
 
