@@ -95,3 +95,27 @@ def test_the_hook_fails_if_nothing_was_judged(tmp_path: Path, capsys: pytest.Cap
 def test_values_of_options_are_no_files():
     options, files = pre_commit.options_and_files(["--fail-over", "a=0", "--github", "--rows=3", "x.jsonl", "y.jsonl"])
     assert (options, files) == (["--fail-over", "a=0", "--github", "--rows=3"], ["x.jsonl", "y.jsonl"])
+
+
+@pytest.mark.slow
+def test_quotation_marks_in_the_options_of_the_action_keep_blanks(runner: Path):
+    Path("answers.csv").write_text("Bot reply,Sources\nStatins lower LDL [1].,Statins lower LDL.\n")
+    options = '--rows 1\n--format "answer=Bot reply,contexts=Sources"'
+    done, outputs = run_step(runner, answers="answers.csv", options=options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"supported":1' in Path(outputs["verdicts"]).read_text().replace(" ", "")
+    done, _ = run_step(runner, answers="answers.csv", options="  \n ")
+    assert done.returncode == 2, "blanks are no options, and no column is known"
+    done, _ = run_step(runner, answers="answers.csv", options='--format "answer=Bot reply')
+    assert done.returncode != 0 and "quote" in done.stderr
+
+
+def test_the_action_installs_the_extras_that_are_named():
+    (step,) = (step for step in ACTION["runs"]["steps"] if step["name"] == "Install VeriCite")
+    script = (
+        step["run"].replace('"$PYTHON" -m venv', "true").replace('"$RUNNER_TEMP/vericite/bin/python" -m pip', "echo")
+    )
+    for extras, shown in (("", "here"), ("tables,documents", "here[tables,documents]")):
+        env = os.environ | {"EXTRAS": extras, "GITHUB_ACTION_PATH": "here", "RUNNER_TEMP": "", "PYTHON": ""}
+        done = subprocess.run(["bash", "-ec", script], env=env, capture_output=True, text=True, check=True)
+        assert done.stdout.split()[-1] == shown

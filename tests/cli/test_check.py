@@ -392,9 +392,7 @@ def test_a_run_without_a_gate_says_that_nothing_could_be_judged(run_cli, tmp_pat
     for text in ("Statins lower LDL [1]. Tea is hot [2].", "Statins lower LDL [@a]. Tea is hot [@b]."):
         path.write_text(text)
         printed = run_cli("check", str(path), "-q")
-        told = (
-            "vericite: nothing could be judged: the text of a source is at hand for none of 2 citations. The exit"
-        )
+        told = "vericite: nothing could be judged: the text of a source is at hand for none of 2 citations. The exit"
         assert printed.code == 0 and told in printed.err
         assert "nothing could be judged" not in run_cli("check", str(path), "--fail-over", "contradicted=0").err
     good = write(tmp_path / "good.jsonl", GOOD)
