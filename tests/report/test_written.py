@@ -19,11 +19,12 @@ from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
-from vericite.records import Document, Run, Section, UnsupportedWords
+from vericite.records import Document, Evidence, Run, Section, UnsupportedWords
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.data import make_report
 from vericite.reporting.run_lines import run_lines
 from vericite.reporting.written import as_run
+from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 
 ASPIRIN = Document(
@@ -101,6 +102,27 @@ def test_markdown_has_references_with_links_and_apart_what_is_not_cited(run: Run
     assert "[PMID 99000001](https://pubmed.ncbi.nlm.nih.gov/99000001/)" in cited
     assert "(https://doi.org/10.1000/xyz%281%292)" in cited
     assert "Zinc" in found and "Zinc" not in cited
+
+
+def test_a_source_from_a_file_has_its_pages_and_its_file_name_and_uncited_ones_come_last():
+    cited = Document(
+        id="Marin2022-c71659cbfc", title="Aspirin after stroke", year=2022, authors=("Marin A", "Schulz L"),
+        sections=(Section(text="Aspirin is old."), Section(text="Aspirin lowered the risk.")), pages=(0, 16),
+    )  # fmt: skip
+    other = Document.from_text("Ruiz2019-5f800efd4f", "Zinc is a metal.", "On zinc")
+    hits = [
+        Evidence(document=document, rank=n, score=1.0, retriever="t") for n, document in enumerate((cited, other), 1)
+    ]
+    answer = parse_answer("q", "Aspirin lowered the risk [1].", [cited, other], QUESTION)
+    checked = vericite.check(answer, judge=lambda premise, claim: "supported" if "risk" in premise else "irrelevant")
+    run = as_run(answer, checked).model_copy(update={"evidence": tuple(hits)})
+    printed, kept = ([line.text for line in run_lines(run, full)] for full in (False, True))
+    assert (
+        printed[printed.index("Sources") + 1]
+        == "[1] Marin A, et al. Aspirin after stroke. 2022  full text  Marin2022, page 2"
+    )
+    assert kept[kept.index("Sources") + 1].endswith("Marin2022, page 2") and "Schulz L" in "".join(kept)
+    assert printed[printed.index("Found and not cited") + 1] == "[2] On zinc  Ruiz2019"
 
 
 @given(st.lists(st.tuples(texts, texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=4))

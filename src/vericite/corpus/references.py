@@ -13,9 +13,9 @@ _AUTHORS = 6
 _WEB = re.compile(r"https?://[^\s\"<>]+", re.IGNORECASE)
 
 
-def reference_text(document: Document) -> str:
-    """Return authors, title, journal and year, as in the Vancouver style."""
-    authors = ", ".join(document.authors[:_AUTHORS]) + (", et al" if len(document.authors) > _AUTHORS else "")
+def reference_text(document: Document, most: int = _AUTHORS) -> str:
+    """Return authors (at most ``most``), title, journal and year, as in the Vancouver style."""
+    authors = ", ".join(document.authors[:most]) + (", et al" if len(document.authors) > most else "")
     return in_sentences(authors, document.title or "(no title)", document.journal, document.year, "")
 
 
@@ -24,6 +24,15 @@ def in_sentences(*parts: str | int | None) -> str:
     *before, last = [str(part).strip() for part in parts if part is not None]
     ended = [part if part.endswith((".", "?", "!")) else f"{part}." for part in before if part]
     return " ".join([*ended, last.removesuffix(".")]).strip()
+
+
+_HASHED = re.compile(r"(?P<stem>.+)-[0-9a-f]{10}")
+
+
+def file_name(document: Document) -> str:
+    """Return the id; of a document named after its file, the file's name, without the hash that makes the id unique."""
+    named = None if document.pmid or document.doi else _HASHED.fullmatch(document.id)
+    return named["stem"] if named else document.id
 
 
 def links(document: Document) -> list[tuple[str, str]]:
@@ -35,7 +44,7 @@ def links(document: Document) -> list[tuple[str, str]]:
         found.append((document.pmcid, f"https://pmc.ncbi.nlm.nih.gov/articles/{quote(document.pmcid, safe='')}/"))
     if document.doi:
         found.append((f"doi:{document.doi}", f"https://doi.org/{quote(document.doi, safe='/;:')}"))
-    return found or [(document.id, document.id if _WEB.fullmatch(document.id) else "")]
+    return found or [(file_name(document), document.id if _WEB.fullmatch(document.id) else "")]
 
 
 def to_ris(documents: Iterable[Document], notes: Sequence[Sequence[str]] = ()) -> str:

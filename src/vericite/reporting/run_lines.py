@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from vericite.corpus.references import in_sentences, links, reference_text
+from vericite.corpus.references import file_name, in_sentences, links, reference_text
 from vericite.records import (
     Answer,
     AnswerEvidence,
@@ -43,9 +43,10 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
     yield from _answer(run, brief=full)
     lines = list(_sources(run, full))
     cited = _cited(answer)
-    if not is_foreign(answer):
+    first = [line for line, id in lines if id in cited or answer.insufficient]
+    if first and not is_foreign(answer):
         yield _of("heading", "Nearest sources" if answer.insufficient else "Sources")
-        yield from (line for line, id in lines if not full or id in cited or answer.insufficient)
+        yield from first
     if answer.selected:
         yield from _quotations(answer)
     elif run.checked.verdicts:
@@ -53,7 +54,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         for verdict in run.checked.verdicts:
             yield from verdict_blocks(verdict, answer, run.checked.kind_of(verdict))
     yield from _rationale(run)
-    if full and not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
+    if not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
         yield _of("heading", "Found and not cited")
         yield from rest
     if run.changes:
@@ -137,7 +138,11 @@ def _markers_of(answer: Answer, ids: Iterable[str]) -> str:
 
 
 def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
-    """Yield a line for each source with its id: those found, and those that repair found for a sentence."""
+    """Yield a line for each source with its id: those found, and those that repair found for a sentence.
+
+    A cited source has the pages of the passages that decided its verdicts. Unless ``full``, a source that is not cited
+    has only its title, its year and its name.
+    """
     hits = {hit.document.id: hit for hit in run.evidence}
     found = [hit.document for hit in run.evidence]
     # In a manuscript, and in an answer rebuilt from its verdicts, a source may have a later number than its place.
@@ -151,15 +156,26 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
             words.append(f"{reference_text(document)}{f' {facts[0].upper()}{facts[1:]}.' if facts else ''}")
             for name, address in links(document):
                 words += [" ", Words(name, link=address)]
-        else:
-            words.append(in_sentences(document.title or "(no title)", document.journal, document.year))
+            words.append(_pages(run, document.id, ", "))
+        elif run.answer.insufficient or document.id in numbers:
+            words.append(reference_text(document, most=1).removesuffix("."))
             words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
-            words.append((f"  {document.id}", "dim"))
+            words.append((f"  {file_name(document)}{_pages(run, document.id, ', ')}", "dim"))
+        else:
+            words.append(in_sentences(document.title or "(no title)", document.year))
+            words.append((f"  {file_name(document)}", "dim"))
         if hit is not None and hit.stage is not None:
             words.append((f"  {hit.retriever}", "dim"))
         if strength.retraction:
             words.append((f"  {strength.retraction.upper()}", "bold red"))
         yield _of("item", *words), document.id
+
+
+def _pages(run: Run, id: str, before: str) -> str:
+    """Return the pages of a document with the passages that decided verdicts; empty without pages."""
+    spans = (span for verdict in run.checked.verdicts for span in verdict.evidence if span.document == id)
+    pages = sorted({span.page for span in spans if span.page is not None})
+    return f"{before}page{'s' * (len(pages) > 1)} {', '.join(map(str, pages))}" if pages else ""
 
 
 def _quotations(answer: Answer) -> Iterator[StyledLine]:

@@ -39,6 +39,7 @@ def paper(path: Path, authors: str, running: str = "", below: str = "", title: s
     [
         ("Anna Kowalska, Piotr Nowak, and Hania van der Berg", ("Kowalska A", "Nowak P", "van der Berg H")),
         ("Anna B. Kowalska, MD; Piotr Nowak-Maj, PhD", ("Kowalska AB", "Nowak-Maj P")),
+        ("Kowalska A, Nowak P.", ("Kowalska A", "Nowak P")),
         ("Prof Anna Kowalska1,2*, Dr Piotr Nowak2", ("Kowalska A", "Nowak P")),
         ("Department of Medicine, University Hospital, Krakow", ()),
         ("A trial in two countries, with nurses", ()),
@@ -57,6 +58,8 @@ def test_authors_are_a_line_of_names_below_the_title(tmp_path: Path, written: st
         ("", "https://doi.org/10.1234/b.2020 (c) 2019 The Authors", None, 2019, "10.1234/b.2020"),
         ("", "Received 1 May 2017. Accepted 2 January 2018.", None, 2018, None),
         ("", "See doi:10.1234/first and doi:10.1234/second", None, None, None),
+        ("Annals of Invented Medicine, 2021", "", "Annals of Invented Medicine", 2021, None),
+        ("Krakow, 2021", "", None, None, None),
         ("www.journal.org Vol 382 Page 3", "", None, None, None),
     ],
 )
@@ -88,6 +91,17 @@ def test_ris_of_a_full_text_has_its_journal_and_its_abstract_alone(tmp_path: Pat
     assert {"AU  - Kowalska A", "T2  - BMJ Open", "PY  - 2020", "DO  - 10.1234/b.2020", f"AB  - {ABSTRACT}"} <= {*lines}
     bare = known.model_copy(update={"sections": known.sections[-1:]})
     assert "AB  -" not in to_ris([bare])
+
+
+def test_keywords_below_the_abstract_are_no_part_of_it(tmp_path: Path):
+    page = Page()
+    y = page.flow(50, 770, 480, TITLE, 17) - 20
+    page.at(50, y, "Abstract", 12, "B")
+    y = page.flow(50, y - 16, 480, ABSTRACT)
+    page.flow(50, y, 480, "Keywords: trial; invented; medicine")
+    (tmp_path / "a.pdf").write_bytes(pdf([page]))
+    (read,) = documents_in(tmp_path / "a.pdf")
+    assert isinstance(read, Document) and read.text == ABSTRACT
 
 
 def test_what_a_pdf_says_of_itself_is_not_compared_with_references(tmp_path: Path):

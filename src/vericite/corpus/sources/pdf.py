@@ -24,7 +24,7 @@ from typing import Any
 
 from vericite.corpus.sources import pdf_process
 from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceFormat
-from vericite.corpus.sources.pdf_front import FrontMatter, front_matter_of
+from vericite.corpus.sources.pdf_front import KEYWORDS, FrontMatter, front_matter_of
 from vericite.corpus.sources.pdf_lines import MARKS, PAGE_MARK, Line, lines_of
 from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
 from vericite.errors import InputError, MissingExtraError, RecordError
@@ -399,7 +399,7 @@ def _begins(before: Line, line: Line, leading: float) -> bool:
         return True
     if _SECTION.fullmatch(line.text.strip()) or _SECTION.fullmatch(before.text.strip()):
         return True
-    if _ENTRY.match(line.text) and _ENDED.search(before.text):
+    if (_ENTRY.match(line.text) and _ENDED.search(before.text)) or KEYWORDS.match(line.text.strip()):
         return True
     indent = line.left - before.left
     ended = bool(_ENDED.search(before.text))
@@ -519,13 +519,22 @@ def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]
             after_references = line if REFERENCES.fullmatch(text) else None
             yield Heading(level, _unnumbered(text))
             continue
-        if after_references is not None:
+        if after_references is not None or _is_keywords(paragraph):
             continue
         texts, page = marked_lines(paragraph, page)
         if paragraph.is_row or len(paragraph.first.pieces) > 1:
             yield from (row if _ENDED.search(row) else f"{row}." for row in texts)
         else:
             yield from joined_lines(texts, words)
+
+
+def _is_keywords(paragraph: Paragraph) -> bool:
+    """Whether a paragraph of the first page is a list of keywords and nothing else."""
+    found = KEYWORDS.fullmatch(paragraph.text.strip()) if paragraph.first.page == 1 else None
+    return found is not None and len(found["words"]) <= _LONGEST_KEYWORDS and ". " not in found["words"]
+
+
+_LONGEST_KEYWORDS = 300
 
 
 def marked_lines(paragraph: Paragraph, page: int) -> tuple[list[str], int]:

@@ -1,7 +1,8 @@
 """What the first page of a PDF says of the article itself: its DOI, authors, journal and year.
 
-Nothing is guessed. A DOI counts if no other one stands with it, a journal if it stands with a year and a volume, and
-authors if a line below the title holds at least two names and nothing else.
+Nothing is guessed. A DOI counts if no other one stands with it, a journal if it stands with a year and a volume, or
+with a year alone if its name is that of a journal ("Annals of Medicine, 2021"). Authors count if a line below the title
+holds at least two names and nothing else.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from vericite.corpus.sources.entry import cited_name, doi_of
 from vericite.corpus.sources.pdf_lines import Line
 from vericite.corpus.sources.texts import REFERENCES
 
+KEYWORDS = re.compile(r"(?:key ?words?|index terms)\s*[:—–-]\s*(?P<words>\S.*)", re.IGNORECASE)
+"""Matches a line of keywords, which stands below an abstract and is no part of it."""
 _BODY = re.compile(
     r"(?:\d\.?\s+)?(?:abstract|summary|background|introduction|objectives?|keywords?)\b\s*(?:[:.—–-].*)?", re.IGNORECASE
 )
@@ -87,6 +90,10 @@ def _dois(text: str) -> Iterator[str]:
             yield doi
 
 
+_JOURNAL_AND_YEAR = re.compile(
+    r"(?=.*\b(?:Journal|Annals|Archives|Acta|Bulletin|Letters|Proceedings|Transactions|J)\b)"
+    rf"(?P<journal>[^\W\d_][^\d|()\[\]@/:;.]{{2,80}}?)[,.]?\s+\(?{_YEAR}\)?\.?"
+)
 _BEFORE = "Author AB. A title of a work."
 
 
@@ -96,6 +103,8 @@ def _cited(text: str) -> tuple[str, int] | None:
 
     if not 10 < len(text) < 200 or not re.search(_YEAR, text):
         return None
+    if alone := _JOURNAL_AND_YEAR.fullmatch(text):
+        return alone["journal"], int(alone["year"])
     found = parse_reference(f"{_BEFORE} {text}", "line")
     if found.journal and found.year and found.volume and re.fullmatch(r"[^\W\d_][^\d|()\[\]@/]{2,100}", found.journal):
         return found.journal, found.year
@@ -113,6 +122,10 @@ _NAME = re.compile(
     rf"(?P<fore>(?:[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*\.?\s+|[^\W\d_a-z]\.\s?){{1,4}})"
     rf"(?P<family>(?:{_PARTICLE}\s+){{0,2}}[^\W\d_a-z][^\W\d_]+(?:[-'’][^\W\d_]+)*)"
 )
+_CITED_NAME = re.compile(
+    rf"(?P<family>(?:{_PARTICLE}\s+){{0,2}}[^\W\d_a-z][^\W\d_]+(?:[-'’][^\W\d_]+)*) (?P<fore>[A-Z]{{1,3}})"
+)
+"""A name as references print it: "Okafor N"."""
 _NO_NAMES = re.compile(
     r"\b(?:universit\w*|hospitals?|departments?|school|institut\w*|cent(?:er|re)|college|division|faculty|group|trial|study|"
     r"review|article|research|original|journal|medicine|medical|health|care|sciences?|editor\w*|street|road|open|access|the|a|"
@@ -153,8 +166,12 @@ def _names(text: str) -> tuple[str, ...]:
         words = part.split()
         while len(words) > 2 and _DEGREE.fullmatch(words[-1].replace(".", "")) and words[-1].isupper():
             words.pop()
-        found = None if _NO_NAMES.search(part) else _NAME.fullmatch(" ".join(words))
-        if found is None:
+        plain_name = " ".join(words)
+        found = _CITED_NAME.fullmatch(plain_name.replace(".", ""))
+        # "A" is a word of no name, but an initial.
+        no_name = _NO_NAMES.search(found["family"] if found else part)
+        found = found or _NAME.fullmatch(plain_name)
+        if found is None or no_name:
             return ()
         names.append(cited_name(f"{found['family']}, {found['fore']}"))
     return tuple(dict.fromkeys(names))
