@@ -184,7 +184,7 @@ def test_what_is_asked_is_written_in_every_form_that_is_named(run_cli, tmp_path:
         (["answer.pdf"], "expected a file that ends in .md (Markdown)"),
         (["one", "two"], "at most one folder; found"),
         (["a.md", "a.md"], "expected each --out once"),
-        (["nowhere/a.md"], "its folder does not exist"),
+        (["q.jsonl/a.md"], "is a file, not a folder"),
         (["q.txt.md", "q.jsonl"], "expected --out and the input to be different files"),
     ],
 )

@@ -292,7 +292,7 @@ BAD_WORDS = [
     ("table", "."),
     ("report", "ANSWERS"),
     ("report", "ANSWERS", "--out", "x.html", "--out", "x.html"),
-    ("report", "ANSWERS", "--out", "nowhere/x.csv"),
+    ("report", "ANSWERS", "--out", "ANSWERS/x.csv"),
     ("report", "ANSWERS", "--out", "ANSWERS"),
     ("convert", "ANSWERS", "--to", "word"),
     ("convert", "ANSWERS", "--to", "csv"),

@@ -184,7 +184,7 @@ def test_pairs_of_one_premise_are_held_out_together(run_cli, tmp_path):
         (("--out", "bundled"), "expected a name that no judge has yet"),
         (("--out", "calibrated"), "expected a name that no judge has yet"),
         (("--out", "My Judge"), "1 to 40"),
-        (("--out", "no/such/folder/x.json"), "Create the folder first"),
+        (("--out", f"{__file__}/x.json"), "is a file, not a folder"),
         (("--coverage", "0.9", "--risk", "0.1"), "--coverage or --risk"),
         (("--risk", "0"), "a risk of at most 0 "),
     ],

@@ -287,7 +287,7 @@ def test_two_outputs_are_two_files_and_none_is_the_input(run_cli, here: Path):
     assert itself.code == 2 and "expected --baseline and --out to be two files; found v.jsonl for both" in itself.err
     over = run_cli("check", "answers.jsonl", "--sarif", "answers.jsonl")
     assert over.code == 2 and "expected --sarif and the input to be different files" in over.err
-    nowhere = run_cli("check", "answers.jsonl", "--junit", "no/such/folder.xml")
+    nowhere = run_cli("check", "answers.jsonl", "--junit", "answers.jsonl/folder.xml")
     assert nowhere.code == 2 and "expected --junit to be a file that can be written" in nowhere.err
 
 
@@ -320,3 +320,14 @@ def test_memory_stays_flat_over_many_answers(run_cli, here: Path):
     peak(10)
     assert peak(250) < peak(50) + 100_000
     assert JUNIT.validate(etree.parse(here / "j.xml"))
+
+
+def test_folders_of_outputs_are_created(run_cli, here: Path):
+    write(here / "answers.jsonl", record("a", "Statins lower LDL [1]."))
+    outs = {"--out": "a/v.jsonl", "--report": "b/c/page.html", "--junit": "d/tests.xml", "--sarif": "e/found.sarif"}
+    made = run_cli("check", "answers.jsonl", "--judge", "lexical", *(part for pair in outs.items() for part in pair))
+    assert made.code == 0, made.err
+    assert all((here / path).is_file() for path in outs.values())
+    documents = ("--out", "f/x.docx", "--out", "g/x.md", "--out", "h/x.csv")
+    assert run_cli("report", "a/v.jsonl", *documents).code == 0
+    assert all((here / path).is_file() for path in documents[1::2])

@@ -131,7 +131,7 @@ def test_a_question_without_an_answer_is_missing_and_no_zero(run_cli, tmp_path):
         (["--gold", str(EXAMPLES / "gold.jsonl"), "--by", "nosuch"], "specialty"),
         (["--by", "type"], "expected gold with a type"),
         (["--gold", "nowhere.jsonl"], "expected a readable file"),
-        (["--set", "draws=100", "--out", "nowhere/x.jsonl"], "its folder does not exist"),
+        (["--set", "draws=100", "--out", f"{__file__}/x.jsonl"], "is a file, not a folder"),
     ],
 )
 def test_what_cannot_be_used_says_so(run_cli, given, said):

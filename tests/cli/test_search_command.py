@@ -112,7 +112,7 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
         ),
         ([QUESTION, "--set", "search.designs=guess"], "value of search.designs out of animal study"),
         ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
-        ([QUESTION, "--out", "nowhere/out.trec"], "Create the folder first"),
+        ([QUESTION, "--out", f"{__file__}/out.trec"], "is a file, not a folder"),
     ],
 )
 def test_invalid_options_are_refused_with_the_next_step(run_cli, arguments: list[str], problem: str):

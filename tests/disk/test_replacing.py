@@ -65,8 +65,17 @@ def test_line_ends_are_kept(place: Path):
 
 
 def test_errors_are_left_to_the_caller(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        Replacing(tmp_path / "nowhere" / "out.txt").write(["one\n"])
+    (tmp_path / "file").write_text("one")
+    with pytest.raises(NotADirectoryError):
+        Replacing(tmp_path / "file" / "new" / "out.txt").write(["one\n"])
+
+
+def test_a_missing_folder_is_created(tmp_path: Path):
+    file = Replacing(tmp_path / "new" / "folder" / "out.txt")
+    file.write(["one\n"])
+    file.done()
+    write_bytes(tmp_path / "other" / "out.bin", b"two")
+    assert file.path.read_text() == "one\n" and (tmp_path / "other" / "out.bin").read_bytes() == b"two"
 
 
 def test_a_link_stays_a_link_to_the_new_content(tmp_path: Path):

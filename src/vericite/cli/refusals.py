@@ -98,10 +98,10 @@ def refuse_unwritable(
         endings: Endings of files that the command can write, in addition to text.
 
     Raises:
-        InputError: The path is a folder, its folder does not exist, or its folder is not writable.
+        InputError: The path is a folder, or its folder is not writable or cannot be created.
     """
     from os import W_OK, access
-    from os.path import isdir
+    from os.path import exists, isdir
 
     if path is None:
         return
@@ -115,10 +115,13 @@ def refuse_unwritable(
         raise InputError(f"expected {what} to be a local file without workers.ray; found {address}")
     if isdir(path):
         found = "Is a directory"
-    elif not isdir(path.parent):
-        found = "its folder does not exist. Create the folder first"
-    elif not access(path.parent, W_OK):
-        found = "Permission denied"
+    else:
+        # A missing folder is created when the file is written.
+        there = next(folder for folder in path.absolute().parents if exists(folder))
+        if not isdir(there):
+            found = f"{there} is a file, not a folder"
+        elif not access(there, W_OK):
+            found = "Permission denied"
     if found is not None:
         raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
 

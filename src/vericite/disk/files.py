@@ -41,6 +41,8 @@ class Held(InputError):
 class Replacing:
     """A file that is written next to ``path`` and replaces it when done. The caller handles ``OSError``.
 
+    Its folder is created if it is missing.
+
     The partial file is created when something is first written; what a stopped run left there is kept until then. A
     link stays a link, now to the new content, and permissions stay as they were. A pipe, a device or a stream of the
     process is written to directly.
@@ -84,6 +86,7 @@ class Replacing:
         if self._is_direct or self._reserved is not None:
             return
         self._was_there = self.partial.exists()
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
         while self._reserved is None:
             descriptor = _opened(self.partial, self._own_mode)
             try:
@@ -178,7 +181,7 @@ def _opened(partial: Path, mode: int | None) -> int:
 
 @contextmanager
 def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
-    """Yield a file that replaces ``path`` when complete. It is removed if that fails.
+    """Yield a file that replaces ``path`` when complete. It is removed if that fails; a missing folder is created.
 
     Its temporary name cannot be guessed, so no one can put a link there beforehand.
 
@@ -186,6 +189,7 @@ def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
         path: The file.
         mode: Permissions, reduced by the process's umask.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{uuid4().hex}{PARTIAL}")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, mode), "wb") as file:
         try:
