@@ -28,6 +28,8 @@ def test_a_text_is_cited_from_a_file_of_documents(run_cli, tmp_path):
     assert "Statins lower LDL [1]. Garlic cures gout." in printed.out
     assert "2 sentences, 1 without a source, 0 failed" in printed.out
     assert "no source  Garlic cures gout." in printed.out
+    listed = printed.out[printed.out.index("Sources\n") :].splitlines()
+    assert listed[1].startswith("[1] (no title)") and "Colds" not in printed.out, "only what is cited is listed"
 
 
 def test_answers_are_written_in_the_format_of_check(run_cli, tmp_path):

@@ -304,13 +304,14 @@ def _show(found: Attribution, as_json: bool) -> None:
 
     from vericite.cli.terminal import Terminal
     from vericite.records import to_json
+    from vericite.reporting.written import cited_text
 
     if as_json:
         say_json(to_json(found))
         return
     console = Terminal()
     console.print(Text(found.answer.id, style="bold"))
-    for line in found.answer.text.splitlines():
+    for line in cited_text(found.answer, is_markdown=False).splitlines():
         console.print(Text(clean(line)))
     likely = f", {len(found.likeliest)} with likeliest sources only" if found.likeliest else ""
     lacking = f"{len(found.uncited)} without a source{likely}, {len(found.failed)} failed"
