@@ -40,7 +40,7 @@ def opened(browser: Browser, folder: Path, *systems: System) -> None:
     page = folder / "page.html"
     write_page(make_page(make_report(systems, Bootstrap(100, 0)), "A title"), page)
     browser.go(page.as_uri())
-    assert browser.requests == [page.as_uri()], "the page asks for nothing"
+    assert set(browser.requests) == {page.as_uri()}, "the page asks for nothing"
     assert browser.complaints == []
 
 
@@ -224,3 +224,15 @@ def test_a_supported_sentence_whose_source_has_another_figure_needs_a_person(tmp
             "view.it = JSON.parse(document.querySelector('#data').textContent).answers[0]; view.told({ supported: 2 })"
         )
         assert browser.run(counted) == "1 of 2 sentences has another figure than its source"
+
+
+def test_answers_to_one_question_are_told_apart_by_their_beginning(tmp_path: Path):
+    (first, second) = system("one", GOOD, BAD).items
+    assert second.answer is not None and first.answer is not None
+    same = replace(second, answer=second.answer.model_copy(update={"question": first.answer.question}))
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, System("one", (first, same)))
+        shown = "[...document.querySelectorAll('#list .row .beginning')].map((row) => row.textContent)"
+        assert browser.run(shown) == [GOOD, BAD]
+        opened(browser, tmp_path, System("one", (first, second)))
+        assert browser.run(shown) == []

@@ -11,7 +11,11 @@
     if (!places.has(key)) { places.set(key, groups.length); groups.push([]); }
     groups[places.get(key)].push(index);
   });
-  const LINES = Math.min(4, data.systems.length), HEIGHT = 44 + 20 * LINES;
+  // Of several answers to one question, each is known by its beginning.
+  const asked = new Map();
+  for (const [first] of groups) { const { question } = data.answers[first]; asked.set(question, (asked.get(question) || 0) + 1); }
+  const beginning = (it) => (it.question && asked.get(it.question) > 1 ? it.text.slice(0, 200) || it.id : "");
+  const REPEATS = data.answers.some(beginning), LINES = Math.min(4, data.systems.length), HEIGHT = 44 + 20 * (LINES + REPEATS);
   let shown = [], chosen = -1, views = [];
 
   // The answers of a question that pass the filters.
@@ -41,7 +45,7 @@
     for (let place = first; place < last; place += 1) {
       const [number, answers] = shown[place], it = data.answers[answers[0]];
       const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-selected": String(number === chosen), "aria-setsize": shown.length, "aria-posinset": place + 1 },
-        el("b", { dir: "auto" }, it.question || it.text || it.id), answers.slice(0, LINES).map((index) => line(data.answers[index])));
+        el("b", { dir: "auto" }, it.question || it.text || it.id), beginning(it) ? el("span", { class: "beginning", dir: "auto" }, beginning(it)) : null, answers.slice(0, LINES).map((index) => line(data.answers[index])));
       row.style.top = `${place * HEIGHT}px`;
       row.style.height = `${HEIGHT}px`;
       row.addEventListener("click", () => choose(place, true));
