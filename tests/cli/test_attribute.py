@@ -32,6 +32,12 @@ def test_a_text_is_cited_from_a_file_of_documents(run_cli, tmp_path):
     assert listed[1].startswith("[1] (no title)") and "Colds" not in printed.out, "only what is cited is listed"
 
 
+def test_corpus_is_another_name_for_documents_as_in_ask(run_cli, tmp_path):
+    text, documents = write(tmp_path / "answer.txt", TEXT.strip()), write(tmp_path / "docs.jsonl", *DOCUMENTS)
+    printed = [run_cli("attribute", text, option, documents).out for option in ("--documents", "--corpus")]
+    assert printed[0] == printed[1] != ""
+
+
 def test_answers_are_written_in_the_format_of_check(run_cli, tmp_path):
     out = tmp_path / "cited.jsonl"
     answers = write(tmp_path / "answers.jsonl", GOOD, GOOD | {"id": "other", "answer": "Zinc shortens colds [1]."})

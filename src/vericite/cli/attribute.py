@@ -51,8 +51,10 @@ def attribute(
     documents: Annotated[
         Path | None,
         typer.Option(
+            "--documents",
+            "--corpus",
             help='JSONL of sources, for answers that come without sources: {"id", "title"?, "text"}; or a store made '
-            "by corpus build, which is searched for each sentence."
+            "by corpus build, which is searched for each sentence.",
         ),
     ] = None,
     by: Annotated[
