@@ -131,3 +131,12 @@ def test_sentences_after_a_list_stay_claims(run_cli: Any, tmp_path: Path):
     path.write_text(f"## References\n\n{listed(' ')}\n\n## Results\n\nZinc helped all adults.\n")
     run_cli("check", str(path), "--out", str(out))
     assert "Zinc helped all adults." in out.read_text()
+
+
+def test_numbered_claims_under_sources_stay_claims(run_cli: Any, tmp_path: Path):
+    path, out = tmp_path / "draft.md", tmp_path / "out.jsonl"
+    path.write_text(
+        "Zinc helps [1].\n\n## Sources\n1. Fish was given in 2019 [1].\n2. Eggs were eaten by adults [2].\n"
+    )
+    run_cli("check", str(path), "--out", str(out))
+    assert "Eggs were eaten by adults." in out.read_text()

@@ -86,7 +86,9 @@ def split_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
             break
         if _heads_list(line):
             found = _numbered([line for _, line in lines[index + 1 :]])
-            listed = sum(looks_like_reference(entry) or entry_in(entry).passage is not None for _, entry in found)
+            # "Sources: 1. Oily fish [1]" lists sources of a vitamin: an entry that cites is a claim.
+            entries = [entry for _, entry in found if not parse_markers(entry)]
+            listed = sum(looks_like_reference(entry) or entry_in(entry).passage is not None for entry in entries)
             if 2 * listed > len(found):
                 return start, found
             break
