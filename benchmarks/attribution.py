@@ -10,7 +10,7 @@ MultiAttr's table 2 also has an NLI model fine-tuned on single sources. Made her
 
     python recipes/attribution make --data DIR --out FOLDER --used recipes/attribution/used.txt
     python recipes/attribution pairs FOLDER/made.jsonl FOLDER/domain.jsonl --out pairs.jsonl
-    vericite train unpack --model src/vericite/models/weights/verifier-v5 --out base
+    vericite train unpack --model src/vericite/models/weights/verifier-v6 --out base
     vericite train fit --data pairs.jsonl --base base --out run --config recipes/attribution/nli-config.json
     python benchmarks/attribution.py score TEST.jsonl --dev DEV.jsonl --fine-tuned hf:run/model
 

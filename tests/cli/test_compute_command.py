@@ -34,7 +34,7 @@ def first(tmp_path: Path) -> Path:
     [
         ("bertscore", "BERTScore", "scores-by=bertscore(embedder-v1@"),
         ("mauve-features", "MAUVE", "features-by=mauve-features(embedder-v1@"),
-        ("claim-entailment", "ClaimEntailment", "scores-by=claim-entailment(verifier-v5@"),
+        ("claim-entailment", "ClaimEntailment", "scores-by=claim-entailment(verifier-v6@"),
     ],
 )
 def test_a_measure_has_a_figure_once_it_is_computed(run_cli, first: Path, what: str, measure: str, by: str):

@@ -37,7 +37,7 @@ def test_stats_count_and_warn_about_models_trained_on_the_set(bioasq: Path):
     done = CliRunner().invoke(app, ["datasets", "stats", "bioasq", str(bioasq), "--json"])
     assert done.exit_code == 0
     assert json.loads(done.stdout)["counts"]["questions: yesno"] == 1
-    assert "verifier-v5" in done.stderr
+    assert "verifier-v6" in done.stderr
 
 
 def test_show_writes_records_for_other_commands(bioasq: Path):
@@ -55,6 +55,6 @@ def test_a_runs_manifest_names_models_trained_on_its_data_set(bioasq: Path, tmp_
     assert done.exit_code == 0 and "shipped models were trained on parts of bioasq" in done.stderr
     kept = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["data"]
     assert kept["set"] == "bioasq" and kept["files"] == [str(bioasq)]
-    assert any(line.startswith("verifier-v5") for line in kept["leakage"])
+    assert any(line.startswith("verifier-v6") for line in kept["leakage"])
     scored = CliRunner().invoke(app, ["score", str(folder), "--gold", f"bioasq:{bioasq}", "-m", "AnsweredRate"])
     assert scored.exit_code == 0 and "AnsweredRate" in scored.stdout

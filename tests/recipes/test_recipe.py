@@ -84,22 +84,23 @@ def test_the_one_that_ships_learns_from_what_the_larger_one_said(tmp_path: Path)
     assert mean[2:] == ["data.npz", "teacher", "part-taught.npy", "teacher:1"]
 
 
-def test_the_further_run_keeps_the_state_of_one_that_was_ended(tmp_path: Path) -> None:
-    """Every other step is begun anew where it broke; none is taken twice."""
-    stub, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
+def taken_further(folder: Path, breaks: str = "nothing", **more: str) -> tuple[int, list[str]]:
+    """Run ``again.sh`` into ``folder/out``; its exit code, and the steps it took this time."""
+    stub, calls, out = folder / "python", folder / "calls", folder / "out"
     # Names without an ending are folders here.
     folders = '*.*) [ -e "$word" ] || echo x > "$word" ;; "$OUT"/*) [ -d "$word" ] || mkdir -p "$word" ;;'
     stub.write_text(f'{STUB.split("for word")[0]}for word; do case "$word" in "$OUT"/{folders} esac; done\n')
     stub.chmod(0o755)
+    calls.write_text("")
+    told = {"PYTHON": str(stub), "CALLS": str(calls), "BREAKS": breaks, "OUT": str(out), **more}
+    command = ["sh", str(AGAIN), str(folder / "data"), str(out), "30"]
+    done = subprocess.run(command, env={**os.environ, **told}, check=False, capture_output=True, timeout=50)
+    return done.returncode, calls.read_text().replace(str(AGAIN.parent), "").splitlines()
 
-    def run(breaks: str) -> tuple[int, list[str]]:
-        calls.write_text("")
-        told = {"PYTHON": str(stub), "CALLS": str(calls), "BREAKS": breaks, "OUT": str(out)}
-        command = ["sh", str(AGAIN), str(tmp_path / "data"), str(out), "30"]
-        done = subprocess.run(command, env={**os.environ, **told}, check=False, capture_output=True, timeout=50)
-        return done.returncode, calls.read_text().replace(str(AGAIN.parent), "").splitlines()
 
-    code, first = run("gpu fit")
+def test_the_further_run_keeps_the_state_of_one_that_was_ended(tmp_path: Path) -> None:
+    """Every other step is begun anew where it broke; none is taken twice."""
+    code, first = taken_further(tmp_path, "gpu fit")
     assert code == 3
     assert [call.split()[1] for call in first[1:9]] == [
         "pool", "transfer", "second", "shortcuts", "kinds", "invented", "judged", "vericite",
@@ -107,11 +108,19 @@ def test_the_further_run_keeps_the_state_of_one_that_was_ended(tmp_path: Path) -
     (arrays,) = (call for call in first if " arrays " in call)
     assert arrays.count("--more") == 5
     assert arrays.count("--judged") >= 1
-    (out / "part-run").mkdir()
-    (out / "part-run" / "again.state").write_text("x")
-    code, second = run("nothing")
+    (tmp_path / "out" / "part-run").mkdir()
+    (tmp_path / "out" / "part-run" / "again.state").write_text("x")
+    code, second = taken_further(tmp_path)
     assert (code, [call.split()[1] for call in second]) == (0, ["fit", "shares", "mixed", "checkpoint"])
-    assert (out / "run" / "again.state").exists()
+    assert (tmp_path / "out" / "run" / "again.state").exists()
+
+
+def test_further_training_may_begin_at_other_weights(tmp_path: Path) -> None:
+    code, taken = taken_further(tmp_path, BEGIN="packed-before")
+    assert code == 0
+    assert any("train unpack packed-before" in call for call in taken)
+    (fit,) = (call for call in taken if " fit " in call)
+    assert fit.endswith(f"--start {tmp_path}/out/begin.npz")
 
 
 class Parsed(Exception):

@@ -52,7 +52,7 @@ def _base(told: argparse.Namespace) -> None:
 def _fit(told: argparse.Namespace) -> None:
     from gpu.fit import carry_out
 
-    carry_out(told.data, told.base, told.config, told.name, told.out, told.taught, told.label)
+    carry_out(told.data, told.base, told.config, told.name, told.out, told.taught, told.label, told.start)
 
 
 def _weights(told: argparse.Namespace) -> None:
@@ -151,6 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
             step.add_argument("--out", type=Path, required=True)
             step.add_argument("--config", type=Path)
             step.add_argument("--taught", type=Path)
+            step.add_argument("--start", type=Path, help="begin at the weights of another base")
             step.add_argument("--label", default="", help="judge these parts afterwards, as train,pool")
     told = parser.parse_args(arguments)
     told.carry_out(told)

@@ -266,6 +266,12 @@ def as_it_was(network: EncoderNet | LanguageJudge, config: dict[str, Any]) -> En
     return copy.deepcopy(network).eval().requires_grad_(False)
 
 
+def begin_at(network: EncoderNet | LanguageJudge, start: Path | None, device: str) -> None:
+    """Put the weights of another base into the network, if one is named."""
+    if start is not None:
+        network.load_state_dict(load_base(start).to(device).state_dict())
+
+
 def kept_loss(before: EncoderNet, network: EncoderNet, logits: Tensor, earlier: Tensor) -> Tensor:
     """Sum over rows of the distance to the logits from before the run."""
     assert network.below is not None
@@ -322,10 +328,15 @@ def train(
     taught: Tensor | None,
     say: Callable[[str], None],
     state: State | None = None,
+    start: Path | None = None,
 ) -> None:
-    """Train to the end, from where ``state`` was ended; encoders end with the mean of their last weights."""
+    """Train to the end, from where ``state`` was ended; encoders end with the mean of their last weights.
+
+    With ``start`` the run begins at other weights than those whose logits it keeps (``as_before``).
+    """
     rates = arrays.rates(config["rates"], config["long"], config["long_rate"])
     before = as_it_was(network, config)
+    begin_at(network, start, arrays.device)
     if taught is None and config["as_before"] < 1:
         rates = np.where(arrays.part == "pool", 0.0, rates)
     steps = arrays.order(rates, config["visits"], config["seed"], config["rows"], config["tokens"])
@@ -366,7 +377,14 @@ def train(
 
 
 def carry_out(
-    data: Path, base: Path, config_file: Path | None, name: str, out: Path, taught: Path | None, label: str
+    data: Path,
+    base: Path,
+    config_file: Path | None,
+    name: str,
+    out: Path,
+    taught: Path | None,
+    label: str,
+    start: Path | None = None,
 ) -> None:
     """One run: OUT gets an encoder's weights and what it says of dev; and, where asked, what it says of other rows."""
     given = json.loads(config_file.read_text(encoding="utf-8")) if config_file else {}
@@ -381,11 +399,11 @@ def carry_out(
     if config["offset"] and isinstance(network, LanguageJudge):
         raise SystemExit("expected offset 0 for a language model: its layer is not changed; leave it out of the config")
     out.mkdir(parents=True, exist_ok=True)
-    read = [digest(path) for path in (base, taught) if path]
+    read = [digest(path) for path in (base, taught, start) if path]
     settings = json.dumps([config, bytes(arrays.held["pairs_sha256"]).hex(), *read])
     state = State(out / f"{name}.state", settings) if isinstance(network, EncoderNet) else None
     targets = torch.from_numpy(np.load(taught)).to(device).float() if taught else None
-    train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"), state)
+    train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"), state, start)
     if isinstance(network, LanguageJudge) and device == "cuda":
         network.halve()
     if isinstance(network, EncoderNet):

@@ -3,7 +3,8 @@
 A small judge that finds a claim's words in a text calls it supported, although the text says that the claim is a guess,
 a question, a plan, a rumour or a mistake. Each frame here is put together from parts, so that there are some tens of
 thousands of wordings; and for every word that marks a doubt or a denial there are frames with that word which do
-assert the sentence ("contrary to what we expected, ...", "we hypothesised that ..., and this was confirmed").
+assert the sentence ("contrary to what we expected, ...", "we hypothesised that ..., and this was confirmed"), or doubt
+something else ("..., but the mechanism remains unknown").
 """
 
 from __future__ import annotations
@@ -110,6 +111,36 @@ _WHERE: Choice = ("every subgroup", "both centres", "all analyses", "the main an
 _SEEN: Choice = ("We were surprised to see", "It was no surprise", "We now know", "It turned out")
 _FACT: Choice = ("Fact: this is not so.", "In fact this is false.", "Verdict: false.", "This has been disproved.")
 _FALSE: Choice = ("is false", "is not what was found", "statement is wrong", "is a fabrication")
+_ELSEWHERE: Choice = (
+    "the mechanism", "the best dose", "the cost", "how long this lasts", "who benefits most", "why this is so",
+    "whether this matters to patients", "whether this holds in children", "the size of the effect in practice",
+    "whether other drugs do the same", "which pathway is involved", "whether survival changes", "the role of genes",
+    "whether it can be afforded", "what this means for other diseases", "the long-term outlook", "the optimal timing",
+    "whether the same is true of men and women", "the dose-response", "how it compares with surgery", "the cause",
+    "whether quality of life follows", "the part that diet plays", "whether this can be prevented",
+)  # fmt: skip
+_NEXT: Choice = (
+    "further studies should look into", "future trials should determine", "more work is needed on",
+    "we now want to study", "it has been hypothesised that inflammation explains", "little is known about",
+    "no trial has examined", "experts disagree on", "we could not study", "there was not enough evidence to judge",
+)  # fmt: skip
+_BUT: Choice = (", but", ", although", ", though", "; however,", "; yet")
+_THOUGH: Choice = ("Although", "While", "Even though")
+_REMAINS: Choice = ("is", "remains")
+_FURTHER: Choice = ("other drugs do so", "this lasts", "it saves money", "children differ")
+_UPHELD: Choice = (
+    "has stood the test of time", "is backed by our data", "passed every test", "was upheld",
+    "found support in all trials",
+)  # fmt: skip
+_FEW: Choice = ("Few", "Hardly any experts", "No serious reviewers")
+_SURELY: Choice = (
+    "There can be little doubt", "It can hardly be denied", "It is not in doubt", "We are in no doubt",
+    "It is widely agreed", "It is common knowledge",
+)  # fmt: skip
+_UNDISPUTED: Choice = (
+    "is not controversial", "is undisputed", "has been replicated many times", "is not in question",
+)  # fmt: skip
+_SO_IT_WAS: Choice = ("indeed it found so", "the answer was yes", "this was so", "it was the case")
 _ADVERB: Choice = ("", "", "", "clearly ", "again ", "independently ", "now ", "repeatedly ", "in the end ", "also ")
 
 
@@ -212,6 +243,18 @@ class _Sentence:
             lambda: f"{_capital(one(_SINGLE))} {one(_SAYS)} that {inner}; our data show that this is correct.",
             lambda: f"{whole} This was seen in {one(_WHERE)}.",
             lambda: f"No one doubts any longer that {inner}.",
+            lambda: f"{whole.rstrip('.')}{one(_BUT)} {one(_ELSEWHERE)} {one(_REMAINS)} {one(_UNKNOWN)}.",
+            lambda: f"{whole.rstrip('.')}; {one(_NEXT)} {one(_ELSEWHERE)}.",
+            lambda: f"{whole} {_capital(one(_NEXT))} {one(_ELSEWHERE)}.",
+            lambda: f"{one(_THOUGH)} {one(_ELSEWHERE)} {one(_REMAINS)} {one(_UNKNOWN)}, {inner}.",
+            lambda: f"{_capital(one(_ELSEWHERE))} {one(_REMAINS)} {one(_UNKNOWN)}, but {inner}.",
+            lambda: f"{whole} Whether {one(_FURTHER)} {one(_REMAINS)} {one(_UNKNOWN)}.",
+            lambda: f"{whole} Limitations: {one(_ELSEWHERE)} was not studied.",
+            lambda: f"The {one(_IDEA)} that {inner} {one(_UPHELD)}.",
+            lambda: f"{one(_FEW)} now {one(('question', 'contest', 'deny'))} that {inner}.",
+            lambda: f"{one(_SURELY)} that {inner}.",
+            lambda: f"{one(('That', 'The finding that', 'The observation that'))} {inner} {one(_UNDISPUTED)}.",
+            lambda: f"{one(('Our trial', 'This review', 'The audit'))} asked whether {inner}; {one(_SO_IT_WAS)}.",
             lambda: f"It is false to say that this is unknown: {inner}.",
             lambda: f"The data refute those who {one(('doubted', 'denied'))} that {inner}.",
             lambda: f"{one(_SEEN)} that {inner}.",

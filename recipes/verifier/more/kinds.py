@@ -1,9 +1,10 @@
 """Made-up findings of the kinds that the verifier fails on, each with claims of two or three labels.
 
-Eleven kinds: inference from counts, units, classes and abbreviations, which arm a figure belongs to, who was excluded,
-noninferiority, what is unknown, rates over time, claims of two halves, outcomes that were not reported, numbers that
-are ten times too large. The numbers and the labels are computed, so that they are right by construction; wordings are
-put together from parts, and every label of a kind has wordings that another label has, too.
+Thirteen kinds: inference from counts, units, classes and abbreviations, which arm a figure belongs to, who was
+excluded, noninferiority, what is unknown, rates over time, claims of two halves, outcomes that were not reported,
+numbers that are ten times too large, figures of two groups, shares in words. Numbers and labels are computed, so
+that they are right by construction; wordings are put together from parts, and every label of a kind has wordings that
+another label has, too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from more.lexicon import (
     CONTEXT,
     CONTROLS,
     EVENTS,
+    FRACTIONS,
+    GROUPS,
     MEASURES,
     OTHER_TREATMENTS,
     PEOPLE,
@@ -760,6 +763,239 @@ class Maker:
         claims.append((f"{of(first, CONTRADICTS)}{joint}{true[1]}", CONTRADICTS))
         return Finding(f"{sentence(first.premise)} {sentence(second.premise)}", claims)
 
+    def compared(self) -> Finding:
+        """Figures of two groups: in which the outcome was more or less, and by which figure."""
+        one, dice = self.one, self.dice
+        treated = dice.random() < 0.65
+        a, b = self.arms() if treated else dice.choice(GROUPS)
+        if dice.random() < 0.5:
+            a, b = b, a
+        forms: Sequence[str] = (
+            ("with {}", "on {}", "in the {} group", "in the {} arm", "in those given {}", "under {}")
+            if treated
+            else ("in {}", "among {}", "for {}")
+        )
+        form = one(forms)
+        if " group" in form or " arm" in form:
+            form = form if not (a + b).count(" ") or dice.random() < 0.3 else "with {}"
+        at_a, at_b = form.format(a), form.format(b)
+        claimed = one(forms) if dice.random() < 0.6 else form
+        in_a, in_b = claimed.format(a), claimed.format(b)
+        shape = dice.randrange(3)
+        if shape == 0:
+            told, claims = self._shares(a, b, (at_a, at_b), (in_a, in_b), treated)
+        elif shape == 1:
+            told, claims = self._levels(a, b, (at_a, at_b), (in_a, in_b))
+        else:
+            told, claims = self._changes(a, b, (at_a, at_b), (in_a, in_b))
+        if dice.random() < 0.35:
+            _, noun, _ = dice.choice(EVENTS)
+            if noun not in told:
+                low, high = sorted(dice.sample(range(1, 40), 2))
+                one_way = dice.random() < 0.5
+                told += f"; {noun} was seen in {low if one_way else high}% and {high if one_way else low}%"
+        return Finding(told, claims)
+
+    def _two(self, low: float, high: float, places: int) -> tuple[str, str]:
+        """Two figures of a range that are clearly apart, in any order."""
+        first = self.dice.uniform(low, high)
+        second = first * self.dice.choice((0.45, 0.6, 0.7, 0.78, 1.3, 1.45, 1.7, 2.2))
+        x, y = f"{first:.{places}f}", f"{second:.{places}f}"
+        return (x, y) if x != y else self._two(low, high, places)
+
+    def _shares(
+        self, a: str, b: str, at: tuple[str, str], within: tuple[str, str], treated: bool
+    ) -> tuple[str, list[Claim]]:
+        one, who, when = self.one, self.one(PEOPLE), self.one(TIMES)
+        (did, noun, side), (_, other, _) = self.two_events()
+        x, y = self._two(3, 44, self.dice.choice((0, 0, 1)))
+        tail = one(("", "", f" {when}", " (P < 0.001)", " (P = 0.02)", f" {when} (P < 0.01)"))
+        told = one(
+            (
+                f"{noun} occurred in {x}% {at[0]} and in {y}% {at[1]}{tail}",
+                f"{x}% {at[0]} and {y}% {at[1]} {did}{tail}",
+                f"{noun} was seen in {x}% {at[0]} compared with {y}% {at[1]}{tail}",
+                f"rates of {noun} were {x}% {at[0]} versus {y}% {at[1]}{tail}",
+                f"rates of {noun} were {x}% and {y}% {at[0]} and {at[1]}, respectively{tail}",
+                f"in {who}, the incidence of {noun} was {x}% {at[0]} against {y}% {at[1]}{tail}",
+                f"{noun} {at[0]}: {x}%; {at[1]}: {y}%{tail}",
+                f"{at[0]}, {x}% {did}; {at[1]}, {y}%{tail}",
+                f"{x}% of {who} {at[0]} {did}, and {y}% of those {at[1]}{tail}",
+                f"the proportion who {did} was {x}% {at[0]} and {y}% {at[1]}{tail}",
+            )
+        )
+        less, more = (within[0], within[1]) if float(x) < float(y) else (within[1], within[0])
+        down, up = (a, b) if float(x) < float(y) else (b, a)
+
+        def ordered(fewer: str, many: str, lowers: str, raises: str) -> str:
+            forms = [
+                f"{noun} was {one(('less common', 'rarer', 'less frequent', 'lower'))} {fewer} than {many}",
+                f"{noun} was {one(('more common', 'more frequent', 'more likely', 'higher'))} {many} than {fewer}",
+                f"{one(('fewer', 'a smaller share of'))} {who} {did} {fewer} than {many}",
+                f"more {who} {did} {many} than {fewer}",
+                f"there was less {noun} {fewer}" if side == "bad" else f"{noun} was seen less often {fewer}",
+                f"{noun} was at its highest {many}",
+            ]
+            if treated:
+                forms += [
+                    f"{lowers} {one(('lowered', 'reduced', 'cut', 'decreased'))} {noun} compared with {raises}",
+                    f"compared with {raises}, {lowers} was followed by less {noun}",
+                    f"{lowers} led to a lower rate of {noun} than {raises}",
+                    f"{raises} led to more {noun} than {lowers}",
+                ]
+            return one(forms)
+
+        return told, [
+            (ordered(less, more, down, up), ENTAILS),
+            (ordered(more, less, up, down), CONTRADICTS),
+            (
+                one(
+                    (f"{noun} occurred in {x}% {within[0]}", f"{y}% {within[1]} {did}", f"{noun} was {y}% {within[1]}")
+                ),
+                ENTAILS,
+            ),
+            (
+                one(
+                    (f"{noun} occurred in {y}% {within[0]}", f"{x}% {within[1]} {did}", f"{noun} was {x}% {within[1]}")
+                ),
+                CONTRADICTS,
+            ),
+            (f"{ordered(less, more, down, up)}, with {min(x, y, key=float)}% {less}", ENTAILS),
+            (f"{ordered(less, more, down, up)}, with {max(x, y, key=float)}% {less}", CONTRADICTS),
+            (
+                one(
+                    (
+                        f"{other} was {one(('less', 'more'))} common {less}",
+                        f"{noun} was less common {less} in people over 80",
+                        f"{noun} is less costly to treat {less}",
+                    )
+                ),
+                NEUTRAL,
+            ),
+        ]
+
+    def _levels(self, a: str, b: str, at: tuple[str, str], within: tuple[str, str]) -> tuple[str, list[Claim]]:
+        one, when = self.one, self.one(TIMES)
+        name, unit, low, high, places = self.dice.choice(MEASURES)
+        unit = unit if unit == "%" else f" {unit}"
+        x, y = self._two(low, high, places)
+        bare = name.removeprefix("the ")
+        told = one(
+            (
+                f"{name} was {x}{unit} {at[0]} and {y}{unit} {at[1]} {when}",
+                f"mean {bare} {at[0]} was {x}{unit}, {at[1]} {y}{unit}",
+                f"{when}, {name} averaged {x}{unit} {at[0]} versus {y}{unit} {at[1]}",
+                f"{bare} {when}: {x}{unit} {at[0]}, {y}{unit} {at[1]}",
+                f"{name} ({x} and {y}{unit}) differed between {a} and {b}",
+            )
+        )
+        less, more = (within[0], within[1]) if float(x) < float(y) else (within[1], within[0])
+        return told, [
+            (one((f"{name} was lower {less} than {more}", f"{name} was higher {more} than {less}")), ENTAILS),
+            (one((f"{name} was lower {more} than {less}", f"{name} was higher {less} than {more}")), CONTRADICTS),
+            (one((f"{name} was {x}{unit} {within[0]}", f"{name} was {y}{unit} {within[1]}")), ENTAILS),
+            (one((f"{name} was {y}{unit} {within[0]}", f"{name} was {x}{unit} {within[1]}")), CONTRADICTS),
+            (
+                one((f"{name} was lower {less} because of better adherence", f"{name} kept falling {less} afterwards")),
+                NEUTRAL,
+            ),
+        ]
+
+    def _changes(self, a: str, b: str, at: tuple[str, str], within: tuple[str, str]) -> tuple[str, list[Claim]]:
+        one, when = self.one, self.one(TIMES)
+        name, unit, low, high, places = self.dice.choice(MEASURES)
+        unit = unit if unit == "%" else f" {unit}"
+        x, y = self._two((high - low) / 12, (high - low) / 3, max(places, 1) if high < 20 else places)
+        way, against = self.dice.choice((("fell", "rose"), ("rose", "fell"), ("improved", "got worse")))
+        drop = {"fell": "fall", "rose": "rise", "improved": "improvement"}[way]
+        told = one(
+            (
+                f"{name} {way} by {x}{unit} {at[0]} and by {y}{unit} {at[1]} {when}",
+                f"the {drop} in {name.removeprefix('the ')} was {x}{unit} {at[0]} compared with {y}{unit} {at[1]}",
+                f"{at[0]}, {name} {way} by {x}{unit}; {at[1]}, by {y}{unit}",
+                f"{name} {way} {at[0]} ({x}{unit}) and {at[1]} ({y}{unit})",
+                f"{name} {way} by {x} and {y}{unit} {at[0]} and {at[1]}, respectively",
+            )
+        )
+        less, more = (within[0], within[1]) if float(x) < float(y) else (within[1], within[0])
+        return told, [
+            (
+                one(
+                    (
+                        f"{name} {way} more {more} than {less}",
+                        f"the {drop} in {name.removeprefix('the ')} was larger {more}",
+                        f"{name} {way} less {less} than {more}",
+                    )
+                ),
+                ENTAILS,
+            ),
+            (
+                one(
+                    (
+                        f"{name} {way} more {less} than {more}",
+                        f"the {drop} in {name.removeprefix('the ')} was larger {less}",
+                        f"{name} {against} {more}",
+                    )
+                ),
+                CONTRADICTS,
+            ),
+            (
+                one(
+                    (
+                        f"{name} {way} by {x}{unit} {within[0]}",
+                        f"{name} {way} by {y}{unit} {within[1]}",
+                        f"{name} {way} in both groups",
+                    )
+                ),
+                ENTAILS,
+            ),
+            (one((f"{name} {way} by {y}{unit} {within[0]}", f"{name} {way} by {x}{unit} {within[1]}")), CONTRADICTS),
+            (one((f"the {drop} lasted for two years {more}", f"{name} {way} more in women {more}")), NEUTRAL),
+        ]
+
+    def fractions(self) -> Finding:
+        """So many of so many, told as a share in words or percent."""
+        one, dice = self.one, self.dice
+        who, when, (did, noun, _) = one(PEOPLE), one(TIMES), dice.choice(EVENTS)
+        top, bottom = dice.choice(tuple(FRACTIONS))
+        size = bottom * dice.choice((4, 5, 6, 8, 9, 10, 12, 15, 18, 20, 24, 25, 30, 36, 40, 48, 60, 75, 90))
+        count = size * top // bottom
+        near = dice.random() < 0.3 and size >= 60
+        count += dice.choice((-1, 1)) if near else 0
+        told = one(
+            (
+                f"of {size} {who}, {count} {did} {when}",
+                f"{count} of the {size} {who} {did}",
+                f"{noun} occurred in {count} of {size} {who}",
+                f"{when}, {count}/{size} {who} had recorded {noun}",
+                f"we followed {size} {who}; {count} of them {did} {when}",
+                f"among {size} {who} there were {count} who {did}",
+            )
+        )
+        value = 100 * top / bottom
+        about = "about " if near else ""
+        wrong = dice.choice([it for it in FRACTIONS if abs(100 * it[0] / it[1] - value) > 6])
+        words, others = FRACTIONS[(top, bottom)], FRACTIONS[wrong]
+        claims: list[Claim] = [
+            (f"{about}{one(words)} of {who} {did}", ENTAILS),
+            (f"{about}{value:.0f}% of {who} {did}", ENTAILS),
+            (f"{about}{one(others)} of {who} {did}", CONTRADICTS),
+            (f"{about}{100 * wrong[0] / wrong[1]:.0f}% of {who} {did}", CONTRADICTS),
+            (f"{one(words)} of {who} {did} because treatment was stopped", NEUTRAL),
+            (f"{about}{one(words)} of those who {did} were women", NEUTRAL),
+        ]
+        if value < 45:
+            claims += [
+                (f"most {who} {did}", CONTRADICTS),
+                (one((f"fewer than half of {who} {did}", f"a minority of {who} {did}")), ENTAILS),
+            ]
+        if value > 55:
+            claims += [
+                (f"most {who} {did}", ENTAILS),
+                (one((f"fewer than half of {who} {did}", f"a minority of {who} {did}")), CONTRADICTS),
+            ]
+        return Finding(told, claims)
+
     def simple(self) -> list[Callable[[], Finding]]:
         """The kinds that are no claims of two halves."""
         return [
@@ -773,6 +1009,8 @@ class Maker:
             self.falling,
             self.unreported,
             self.tenfold,
+            self.compared,
+            self.fractions,
         ]
 
     def rows(self, lines: int) -> list[Row]:

@@ -111,6 +111,29 @@ CONTROLS: tuple[str, ...] = (
     "standard care", "watchful waiting", "an attention control",
 )  # fmt: skip
 
+GROUPS: tuple[tuple[str, str], ...] = (
+    ("men", "women"), ("boys", "girls"), ("smokers", "people who never smoked"), ("younger adults", "older adults"),
+    ("vaccinated children", "unvaccinated children"), ("town dwellers", "country dwellers"), ("runners", "swimmers"),
+    ("first-time mothers", "women with earlier births"), ("night workers", "day workers"), ("twins", "singletons"),
+    ("people with diabetes", "people without diabetes"), ("patients with obesity", "patients of normal weight"),
+    ("carriers of the variant", "non-carriers"), ("early risers", "late risers"), ("vegetarians", "meat eaters"),
+    ("children born preterm", "children born at term"), ("users of hearing aids", "non-users"),
+)  # fmt: skip
+
+FRACTIONS: dict[tuple[int, int], tuple[str, ...]] = {
+    (1, 10): ("a tenth", "one in ten", "one tenth"),
+    (1, 5): ("a fifth", "one in five", "one fifth"),
+    (1, 4): ("a quarter", "one in four", "one quarter"),
+    (1, 3): ("a third", "one in three", "one third"),
+    (2, 5): ("two fifths", "two in five"),
+    (1, 2): ("half", "one in two", "one half"),
+    (3, 5): ("three fifths", "three in five"),
+    (2, 3): ("two thirds", "two in three"),
+    (3, 4): ("three quarters", "three in four"),
+    (4, 5): ("four fifths", "four in five"),
+    (9, 10): ("nine tenths", "nine in ten"),
+}
+
 PEOPLE: tuple[str, ...] = (
     "adults with type 2 diabetes",
     "women with breast cancer",

@@ -541,7 +541,7 @@ SETS = (
         "https://github.com/nelson-liu/evaluating-verifiability-in-generative-search-engines",
         "MIT; pages have their own",
         each_row(_verifiability),
-        trained_on=("verifier-v5: those in half of AttributionBench's dev part",),
+        trained_on=("verifier-v6: those in half of AttributionBench's dev part",),
         cite="Liu et al. 2023, arXiv 2304.09848",
     ),
     DataSet(
@@ -611,7 +611,7 @@ SETS = (
         "https://huggingface.co/datasets/osunlp/AttributionBench",
         "none stated",
         each_row(_attributionbench),
-        trained_on=("verifier-v5: half of dev, by question",),
+        trained_on=("verifier-v6: half of dev, by question",),
         usual=("attributionbench/dev.jsonl",),
         cite="Li et al. 2024, arXiv 2402.15089",
     ),

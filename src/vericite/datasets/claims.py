@@ -233,7 +233,7 @@ def _evidence_inference(row: Row, reading: Reading) -> Entry:
     return Entry(citations=(citation,))
 
 
-_VERIFIER = "verifier-v5"
+_VERIFIER = "verifier-v6"
 
 SETS = (
     DataSet(

@@ -301,7 +301,7 @@ def _medlfqa(row: Row, reading: Reading) -> Entry:
     return Entry(question, Gold.of(question))
 
 
-_VERIFIER = "verifier-v5"
+_VERIFIER = "verifier-v6"
 
 SETS = (
     DataSet(

@@ -15,7 +15,7 @@ from vericite.records import FloatMap, Names, Record, first_problem
 from vericite.records.base import FrozenDict
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v3", "verifier-v5"
+EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v3", "verifier-v6"
 SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")
