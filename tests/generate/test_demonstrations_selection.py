@@ -334,7 +334,8 @@ def test_vectors_of_another_embedder_or_in_a_damaged_file_are_computed_again(tmp
 
 
 def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path, caplog):
-    rows = Vectors(WordEmbedder(), tmp_path / "nowhere" / "v.npz").of(["zinc"], keep=True)
+    (tmp_path / "file").write_text("no folder")
+    rows = Vectors(WordEmbedder(), tmp_path / "file" / "v.npz").of(["zinc"], keep=True)
     assert rows.shape == (1, 512)
     assert "computes them again" in caplog.text
 
