@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import vericite
 from vericite.generate import ExtractiveGenerator
 from vericite.generate.aspects import asked_aspects, fit
 from vericite.generate.extractive import (
@@ -447,6 +448,8 @@ def test_a_method_that_has_what_is_asked_for_counts_more_than_others_and_less_th
 
 def test_more_than_halved_is_less():
     assert polarity("It more than halves the risk of fits.") == {"down"}
+    assert polarity("It should be promptly stopped if the kidney fails.") == {"negated"}
+    assert polarity("It may be stopped after a week.") == frozenset()
     assert polarity("It was given more often.") == {"up"}
     assert polarity("Mortality was higher than controls expected.") == {"up"}
 
@@ -486,3 +489,10 @@ def test_the_form_of_a_question_says_whether_it_is_closed_and_what_it_asks_for()
     assert not is_closed(Question(id="q", text="Is aspirin an acid or a base?"))
     assert not is_closed(Question(id="q", text="Is aspirin safe?", type="summary"))
     assert [aspect.name for aspect in asked_aspects("What is aortitis?")] == ["definition"]
+
+
+def test_advice_to_stop_does_not_speak_against_a_contraindication():
+    question = "Is metformin contraindicated when the eGFR is below 30 ml/min/1.73 m²?"
+    run = vericite.ask(question)
+    assert run.answer.claims[0].text == "Metformin is contraindicated when the eGFR is below 30 ml/min/1.73 m²."
+    assert run.answer.exact is None and not run.answer.stance.no

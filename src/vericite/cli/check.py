@@ -320,10 +320,10 @@ class _Table:
         show_rates(Terminal(width=max(self._console.width, _RATES_WIDTH)), rates)
         if self._precision is not None:
             of = self._unsure + rates.summary.supported
-            self._console.print(
-                f"precision {self._precision:g}: abstained from {self._unsure} of {of} supported. Only these became "
-                "abstentions, so do not compare the shares with those of a run without it."
-            )
+            told = f"precision {self._precision:g}: abstained from {self._unsure} of {of} supported."
+            if self._unsure:
+                told += " Only these became abstentions, so do not compare the shares with those of a run without it."
+            self._console.print(told)
         if rates.summary.retracted:
             self._console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
         if rates.summary.unread:

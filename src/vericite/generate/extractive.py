@@ -90,11 +90,18 @@ _COMPARED = re.compile(
 )
 
 
+_ADVISED_AGAINST = re.compile(
+    r"\b(?:should|must|ought to|needs? to|ha(?:s|ve) to) be (?:\w+ly )?(?:stopped|avoided|withheld|discontinued|withdrawn)\b",
+    re.IGNORECASE,
+)
+
+
 def polarity(text: str) -> frozenset[str]:
-    """Return the ``negated``, ``up`` and ``down`` that a text expresses."""
+    """Return the ``negated``, ``up`` and ``down`` that a text expresses; advice against something negates it."""
     words = [word.strip(".,;:()").lower() for word in _COMPARED.sub("", text).split()]
     found = {way for way, stems in _DIRECTIONS.items() if any(word.startswith(stems) for word in words)}
     negated = any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
+    negated = negated or bool(_ADVISED_AGAINST.search(text))
     return frozenset(found | {"negated"} if negated else found)
 
 
