@@ -91,7 +91,8 @@ _COMPARED = re.compile(
 
 
 _ADVISED_AGAINST = re.compile(
-    r"\b(?:should|must|ought to|needs? to|ha(?:s|ve) to) be (?:\w+ly )?(?:stopped|avoided|withheld|discontinued|withdrawn)\b",
+    r"\b(?:should|must|ought to|needs? to|ha(?:s|ve) to) be (?:\w+ly )?"
+    r"(?:stopped|avoided|withheld|discontinued|withdrawn)\b",
     re.IGNORECASE,
 )
 
