@@ -1,9 +1,10 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders
+Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders | exaggerated
 
 ``together`` has claims that no single sentence decides. ``asserted`` has sources that mention a claim without asserting
-it, and sources that assert it. ``orders`` has orders to whoever judges or answers. They are for judging what ships:
+it, and sources that assert it. ``orders`` has orders to whoever judges or answers. ``exaggerations`` has a source with
+a claim that it supports and one that says more than it does, by a language model. They are for judging what ships:
 nothing is chosen by them, but the rules were widened by the development half of ``asserted`` and by all of ``orders``.
 Exits with 1 if a bar is missed.
 """
@@ -30,6 +31,7 @@ CASES = Path(__file__).parent / "cases"
 TOGETHER_BAR = 0.80
 UNSOUND_BAR, LOST_BAR = 0.05, 0.05
 ORDERS_BAR = 2
+EXAGGERATED_BAR = 0.80
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -116,6 +118,28 @@ def orders(console: Console) -> bool:
     return moved <= ORDERS_BAR
 
 
+def exaggerated(console: Console) -> bool:
+    """Of claims that say what their source says and claims that say more: how many are decided rightly, by kind."""
+    cases = read("exaggerations")
+    verifier = Verifier(get_protocol("default"))
+    right: dict[str, list[bool]] = {"sound": [], "exaggerated": []}
+    for case in cases:
+        for name, held in right.items():
+            of = {"claim": case[name], "documents": [{"id": "d1", "text": case["source"]}]}
+            held.append((label_of(_checked(verifier, of)) == "supported") == (name == "sound"))
+    table = Table("kind", "n", "sound, supported", "exaggerated, not supported", "both", box=None)
+    share = 0.0
+    for kind in (*sorted({case["kind"] for case in cases}), "all"):
+        at = [number for number, case in enumerate(cases) if kind in (case["kind"], "all")]
+        sound, more = ([held[number] for number in at] for held in right.values())
+        both = clustered_wilson(sum(sound) + sum(more), 2 * len(at))
+        table.add_row(kind, str(2 * len(at)), _told(_rate(sound)), _told(_rate(more)), _told(both))
+        share = both.value or 0.0
+    console.print(table)
+    console.print(f"bar {EXAGGERATED_BAR:.2f}: {'met' if share >= EXAGGERATED_BAR else 'missed'}")
+    return share >= EXAGGERATED_BAR
+
+
 def _document(case: dict[str, Any]) -> dict[str, str]:
     return {"id": "d1", "title": case["title"], "text": case["text"]}
 
@@ -132,7 +156,7 @@ def _told(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
-ALONE: dict[str, Callable[[Console], bool]] = {"asserted": asserted, "orders": orders}
+ALONE: dict[str, Callable[[Console], bool]] = {"asserted": asserted, "orders": orders, "exaggerated": exaggerated}
 """The files that are judged by one protocol, and what judges them."""
 
 
