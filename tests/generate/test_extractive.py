@@ -448,8 +448,7 @@ def test_a_method_that_has_what_is_asked_for_counts_more_than_others_and_less_th
 
 def test_more_than_halved_is_less():
     assert polarity("It more than halves the risk of fits.") == {"down"}
-    assert polarity("It should be promptly stopped if the kidney fails.") == {"negated"}
-    assert polarity("It may be stopped after a week.") == frozenset()
+    assert polarity("It should be promptly stopped in jaundice.") == frozenset()
     assert polarity("It was given more often.") == {"up"}
     assert polarity("Mortality was higher than controls expected.") == {"up"}
 
@@ -492,7 +491,6 @@ def test_the_form_of_a_question_says_whether_it_is_closed_and_what_it_asks_for()
 
 
 def test_advice_to_stop_does_not_speak_against_a_contraindication():
-    question = "Is metformin contraindicated when the eGFR is below 30 ml/min/1.73 m²?"
-    run = vericite.ask(question)
-    assert run.answer.claims[0].text == "Metformin is contraindicated when the eGFR is below 30 ml/min/1.73 m²."
+    run = vericite.ask("Is metformin contraindicated when the eGFR is below 30 ml/min/1.73 m²?")
+    assert "Metformin is contraindicated when the eGFR is below 30 ml/min/1.73 m²" in run.answer.text
     assert run.answer.exact is None and not run.answer.stance.no

@@ -114,7 +114,7 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
             cited += any(claim.citations for claim in item.claims)
             matched += any(citation.document for claim in item.claims for citation in claim.citations)
             sourced += bool(item.documents)
-            listed += bool(item.claims and not item.documents and split_answer(item.text)[1])
+            listed += bool(item.claims and not item.documents and split_answer(item.text)[2])
         yield item
     ids.show_more()
     if not words:

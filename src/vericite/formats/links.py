@@ -77,8 +77,8 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     for match in DEFINITION.finditer(text):
         definitions.setdefault(folded(match["name"]), match["target"])
     prose = DEFINITION.sub(blank, text)
-    begin, listed = split_answer(prose)
-    prose = prose[:begin] + blank_text(prose[begin:])
+    begin, end, listed = split_answer(prose)
+    prose = prose[:begin] + blank_text(prose[begin:end]) + prose[end:]
     own = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
     entries = dict(definitions)
     for number, target in listed:

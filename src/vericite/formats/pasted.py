@@ -41,10 +41,10 @@ def read_pasted(text: str, most: int | None = None) -> PastedAnswer:
         links.folded(match["name"]): match["target"] for match in reversed(list(links.DEFINITION.finditer(text)))
     }
     prose = links.DEFINITION.sub(links.blank, text)
-    end, listed = split_answer(prose)
+    begin, end, listed = split_answer(prose)
     for number, target in listed:
         definitions.setdefault(number, target)
-    prose = prose[:end]
+    prose = prose[:begin] + prose[end:]
     numbered = _Numbered(most)
     for name, target in definitions.items():
         if name.removeprefix("^").isdecimal():

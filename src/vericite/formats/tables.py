@@ -122,13 +122,16 @@ class Columns:
 
 
 def _at(value: object, path: str) -> object:
-    """Return what is at a path such as ``retrieved.body``: in a list, that of each item; None if nothing is."""
+    """Return what is at a path such as ``retrieved.body``; None if nothing is.
+
+    In a list it is that of each item. One that lacks it is kept as None: numbers of the others stay as they are.
+    """
     if not path:
         return value
     if isinstance(value, list):
         items = cast("list[object]", value)
-        found = [inner for item in items if (inner := _at(item, path)) is not None]
-        return found if found or not items else None
+        found = [_at(item, path) for item in items]
+        return found if not items or any(inner is not None for inner in found) else None
     fields = dict_of(value)
     if path in fields:
         return fields[path]

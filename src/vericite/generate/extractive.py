@@ -98,11 +98,10 @@ _ADVISED_AGAINST = re.compile(
 
 
 def polarity(text: str) -> frozenset[str]:
-    """Return the ``negated``, ``up`` and ``down`` that a text expresses; advice against something negates it."""
+    """Return the ``negated``, ``up`` and ``down`` that a text expresses."""
     words = [word.strip(".,;:()").lower() for word in _COMPARED.sub("", text).split()]
     found = {way for way, stems in _DIRECTIONS.items() if any(word.startswith(stems) for word in words)}
     negated = any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
-    negated = negated or bool(_ADVISED_AGAINST.search(text))
     return frozenset(found | {"negated"} if negated else found)
 
 
@@ -318,8 +317,13 @@ def judged(question: str, asked: Sequence[Candidate], judge: Judge | None) -> tu
 
 
 def lexical_vote(question: str, text: str) -> float:
-    """Return 1 if a sentence has the question's direction, -1 if it negates or reverses it."""
+    """Return 1 if a sentence has the question's direction, -1 if it negates or reverses it.
+
+    Of a contraindication, advice to stop or avoid says the same.
+    """
     asked, said = polarity(question), polarity(text)
+    if "contraindicat" in question.lower() and _ADVISED_AGAINST.search(text):
+        said |= {"negated"}
     directions = {"up", "down"}
     turned = len(asked & directions) == len(said & directions) == 1 and asked & directions != said & directions
     denied = ("negated" in asked) != ("negated" in said)

@@ -128,10 +128,11 @@ def in_natural_order(systems: Iterable[System]) -> list[System]:
     ]
 
 
-def _natural(id: str) -> list[tuple[int, str]]:
+def _natural(id: str) -> list[tuple[int, str, str]]:
     """Return what ids are sorted by: their words, and their numbers by size."""
     parts = re.split("([0-9]+)", id)
-    return [(int(part) if place % 2 else 0, part) for place, part in enumerate(parts)]
+    sizes = [part.lstrip("0") if place % 2 else "" for place, part in enumerate(parts)]
+    return [(len(size), size, part) for size, part in zip(sizes, parts, strict=True)]
 
 
 def make_report(

@@ -76,8 +76,11 @@ def _cited(judgement: _Judgement) -> Iterator[tuple[int, str | None]]:
         return
     documents = judgement.documents
     for place, marker in enumerate(judgement.markers):
-        # Two markers may stand for the same document.
-        yield marker, documents[min(place, len(documents) - 1)] if documents else None
+        if len(documents) == len(judgement.markers):
+            yield marker, documents[place]
+        else:
+            # Several markers of one document: which is whose is not kept, so only a single document is certain.
+            yield marker, documents[0] if len(documents) == 1 else None
 
 
 def _sentence(judgements: list[_Judgement]) -> tuple[Claim, str]:

@@ -67,8 +67,10 @@ _JOURNAL_PLACE = re.compile(
 )
 """Year, volume and pages, which no sentence of an abstract has."""
 _END_OF_REFERENCE = re.compile(
-    rf"(?:{_JOURNAL_PLACE.pattern}|\b\d{{1,4}}: ?\w?\d{{1,6}} ?[-–] ?\w?\d+|\b10\.\d{{4,9}}/\S+|\bPMC?(?:ID)?:? ?\d+"
-    rf"|https?://\S+|(?<=[;,.:]) ?(?:[A-Z][a-z]{{2,8}} )?{_YEAR}(?=\.)|(?P<year>\({_YEAR}[a-z]?\)))[\])]?[.,;]?(?=\s)"
+    rf"(?:{_JOURNAL_PLACE.pattern}|\b\d{{1,4}}: ?\w?\d{{1,6}} ?[-–] ?\w?\d+"
+    rf"|\b10\.\d{{4,9}}/\S{{1,300}}+|\bPMC?(?:ID)?:? ?\d+"
+    rf"|https?://\S{{1,300}}+|(?<=[;,.:]) ?(?:[A-Z][a-z]{{2,8}} )?{_YEAR}(?=\.)"
+    rf"|(?P<year>\({_YEAR}[a-z]?\)))[\])]?[.,;]?(?=\s)"
 )
 """What a reference may end with, before its abstract; ``year`` may also be in the middle of one."""
 _AFTER_REFERENCE = re.compile(

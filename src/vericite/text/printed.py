@@ -69,30 +69,47 @@ ENTRY = re.compile(
 _NEXT_HEADING = re.compile(r"#{1,6}\s")
 
 
-def split_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
-    """Find the numbered list of references at the end of an answer, and split it.
+def split_answer(text: str) -> tuple[int, int, list[tuple[str, str]]]:
+    """Find the numbered list of references of an answer, usually at its end, and split it.
 
     Returns:
-        Where the list begins (the length of the text if there is none), and its entries by number. Lines without a
-        number continue an entry only under a heading, where most entries are references or passages of sources.
+        Where the list begins (the length of the text if there is none) and ends, and its entries by number. Lines
+        without a number continue an entry only under a heading, where most entries are references or passages of
+        sources. Another heading ends the list, as does a paragraph that cites.
     """
     end = body_end(text)
     lines = [(start, line.rstrip()) for start, line in lines_of(text)]
+    stop = len(lines)
     for index in range(len(lines) - 1, -1, -1):
         start, line = lines[index]
         if start >= end:
             continue
         if _NEXT_HEADING.match(line) and not _heads_list(line):
-            break
+            stop = index
         if _heads_list(line):
-            found = _numbered([line for _, line in lines[index + 1 :]])
+            last = _end_of_list(lines, index + 1, stop)
+            found = _numbered([line for _, line in lines[index + 1 : last]])
             # "Sources: 1. Oily fish [1]" lists sources of a vitamin: an entry that cites is a claim.
             entries = [entry for _, entry in found if not parse_markers(entry)]
             listed = sum(looks_like_reference(entry) or entry_in(entry).passage is not None for entry in entries)
             if 2 * listed > len(found):
-                return start, found
+                return start, lines[last][0] if last < len(lines) else len(text), found
             break
-    return end, [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(text, end)]
+    return end, len(text), [(match["name"] or match["plain"], match["target"]) for match in ENTRY.finditer(text, end)]
+
+
+_BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?\s*")
+
+
+def _end_of_list(lines: list[tuple[int, str]], first: int, stop: int) -> int:
+    """Return the line at which a list ends: a heading in bold, or a paragraph without a number that cites."""
+    for index in range(first + 1, stop):
+        line = lines[index][1]
+        if lines[index - 1][1].strip() or not line.strip() or _number_of(line) is not None:
+            continue
+        if _BOLD.fullmatch(line) or parse_markers(line):
+            return index
+    return stop
 
 
 def _heads_list(line: str) -> bool:

@@ -479,7 +479,7 @@ class Verifier:
 
     def _dangling(self, answer: Answer) -> Iterator[Verdict]:
         found = [(claim, cited) for claim in answer.claims for cited in claim.citations if cited.dangling]
-        listed = {number for number, _ in split_answer(answer.text)[1]} if found else ()
+        listed = {number for number, _ in split_answer(answer.text)[2]} if found else ()
         for claim, citation in found:
             is_listed = str(citation.marker) in listed
             yield Verdict(
