@@ -432,12 +432,11 @@ def report(
     Raises:
         InputError: A file cannot be read or written, or one system would have verdicts of two protocols.
     """
-    from vericite.reporting.data import in_natural_order, make_report, with_verdicts
+    from vericite.reporting.data import make_report, with_verdicts
     from vericite.reporting.page import make_page, write_page
     from vericite.reporting.written import DOCUMENTS, write_systems
 
-    read = in_natural_order(_systems(systems, gold))
-    checked = [with_verdicts(system, protocol, as_judge(judge)) for system in read]
+    checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
     page = make_page(make_report(checked), title, language=language)
     if out is not None and Path(out).suffix.lower() in DOCUMENTS:
         write_systems(checked, Path(out))

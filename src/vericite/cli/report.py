@@ -56,7 +56,6 @@ def report(
     """
     from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
-    from vericite.reporting.data import in_natural_order
     from vericite.reporting.written import DOCUMENTS, write_systems
     from vericite.text.counted import counted
 
@@ -79,7 +78,6 @@ def report(
         with _remark_if_stopped():
             checked = checked_systems(systems, problems, plan, gold, documents, out, format)
             people = by_people(checked, sample, labels, problems) if sample and labels else ()
-        checked = in_natural_order(checked)
         for path in out:
             ending = path.suffix.lower()
             if ending == ".csv":

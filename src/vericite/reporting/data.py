@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -24,7 +23,7 @@ from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
 from vericite.records.values import cut_in_words
-from vericite.reporting.kept import with_kept_answer
+from vericite.reporting.kept import by_number, shown_items, with_kept_answer
 from vericite.reporting.manuscript import findings_of
 from vericite.reporting.run_lines import what_is_wrong
 from vericite.text.strength import Strength
@@ -121,31 +120,15 @@ def _with(item: Item, checked: CheckedAnswer | None) -> Item:
     return item if checked is None else replace(item, checked=checked)
 
 
-def in_natural_order(systems: Iterable[System]) -> list[System]:
-    """Return the systems with their items by id, as people count: c2 before c10."""
-    return [
-        replace(system, items=tuple(sorted(system.items, key=lambda item: _natural(item.id)))) for system in systems
-    ]
-
-
-def _natural(id: str) -> list[tuple[int, str, str]]:
-    """Return what ids are sorted by: their words, and their numbers by size."""
-    parts = re.split("([0-9]+)", id)
-    sizes = [part.lstrip("0") if place % 2 else "" for place, part in enumerate(parts)]
-    return [(len(size), size, part) for size, part in zip(sizes, parts, strict=True)]
-
-
 def make_report(
     systems: Sequence[System], bootstrap: Bootstrap | None = None, people: Sequence[SystemByPeople] = ()
 ) -> Report:
     """Return the report of these systems; their items must have been checked."""
     documents: dict[str, dict[str, Any]] = {}
     rows: list[dict[str, Any]] = []
-    ids = dict.fromkeys(item.id for system in systems for item in system.items)
-    order = {id: place for place, id in enumerate(ids)}
     for number, system in enumerate(systems):
         rows += [_answer(number, with_kept_answer(item), documents) for item in system.items]
-    rows.sort(key=lambda row: (order[row["id"]], row["system"]))
+    rows.sort(key=lambda row: (by_number(row["id"]), row["system"]))
     _mark_disagreement(rows)
     return Report([_system(system) for system in systems], rows, documents, _comparisons(systems, bootstrap), people)
 
@@ -155,7 +138,7 @@ def citation_table(systems: Sequence[System]) -> str:
     rows = (
         [system.name, (item.answer.question if item.answer else None) or "", *row]
         for system in systems
-        for item in map(with_kept_answer, system.items)
+        for item in map(with_kept_answer, shown_items(system))
         if item.checked is not None
         for row in source_rows(item.checked, item.answer)
     )
@@ -355,7 +338,7 @@ class ShownAnswer:
             "evidence": [self._passage(span) for span in verdict.evidence if span.document in self._texts],
             "nearest": self._nearest(verdict),
             "reasons": [reason for reason in verdict.reasons if reason not in verdict.opposition],
-            "against": verdict.opposition,
+            "against": ", ".join(verdict.opposition),
             "degree": verdict.degree if verdict.degree == "partly supported" else None,
             "because": what_is_wrong(verdict),
             "differs": verdict.has_other_figure,
@@ -466,7 +449,5 @@ def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
 def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
     """Return a sentence for each pair of systems that answered the same questions."""
     asked = {system.name: {item.id for item in system.items} for system in systems}
-    # In the order of `vericite compare`, for the same intervals: the bootstrap draws by place.
-    ordered = [replace(system, items=tuple(sorted(system.items, key=lambda item: item.id))) for system in systems]
-    compared = compare_all_pairs(ordered, [SupportRate()], bootstrap or Bootstrap())
+    compared = compare_all_pairs(systems, [SupportRate()], bootstrap or Bootstrap())
     return [found.sentence for first, second, _, found in compared if asked[first.name] & asked[second.name]]

@@ -6,10 +6,12 @@ stands between the sentences nor the rest of the sources.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from vericite.evaluate.items import Item
+from vericite.evaluate.systems import System
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -29,6 +31,18 @@ from vericite.text.strength import FROM_VERDICTS
 _Judgement = Verdict | VerificationFailure | UncitedClaim
 _BETWEEN = " ... "
 """What stands for the text of a source between two passages."""
+
+
+def by_number(id: str) -> list[tuple[int, str, str]]:
+    """Return what ids are sorted by for people: their words, and their numbers by size, so that c2 is before c10."""
+    parts = re.split("([0-9]+)", id)
+    sizes = [part.lstrip("0") if place % 2 else "" for place, part in enumerate(parts)]
+    return [(len(size), size, part) for size, part in zip(sizes, parts, strict=True)]
+
+
+def shown_items(system: System) -> list[Item]:
+    """Return the items of a system in the order in which reports show them."""
+    return sorted(system.items, key=lambda item: by_number(item.id))
 
 
 def with_kept_answer(item: Item) -> Item:

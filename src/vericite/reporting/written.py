@@ -11,7 +11,7 @@ from vericite.disk.files import Replacing, whole_bytes
 from vericite.errors import InputError
 from vericite.records import Answer, Change, CheckedAnswer, Document, Provenance, Question, Run, to_json
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
-from vericite.reporting.kept import with_kept_answer
+from vericite.reporting.kept import shown_items, with_kept_answer
 from vericite.reporting.run_lines import run_lines
 from vericite.text.references import body_end
 from vericite.version import __version__
@@ -141,7 +141,7 @@ def _systems(systems: Sequence[System]) -> Iterator[StyledLine]:
     for system in systems:
         if len(systems) > 1:
             yield StyledLine.of("title", system.name)
-        for item in map(with_kept_answer, system.items):
+        for item in map(with_kept_answer, shown_items(system)):
             if item.answer is None or item.checked is None:
                 yield StyledLine.of("title", item.id)
                 yield StyledLine.of("text", f"no checked answer{f': {item.failed}' if item.failed else ''}")
