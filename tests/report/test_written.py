@@ -250,4 +250,4 @@ def test_a_cited_source_that_says_the_opposite_is_in_the_row_the_document_and_th
     ((claim,),) = (row["claims"] for row in make_report([System("one", (Item("a", answer, changed),))]).answers)
     assert claim["verdicts"][0]["against"] == "[2] says the opposite"
     assert claim["verdicts"][0]["reasons"] == ["carried by [1]", "judged in pieces"]
-    assert told.model_copy(update={"label": "contradicted"}).opposition == ""
+    assert told.model_copy(update={"label": "contradicted"}).opposition == ()

@@ -251,7 +251,7 @@ def test_each_of_several_documents_has_a_label_of_its_own_and_is_named_if_it_doe
     assert verdict.label == "supported"
     assert dict(verdict.label_by_source) == {"d1": "supported", "d2": "irrelevant", "d3": "contradicted"}
     assert verdict.reasons == ("carried by [1]", "[2] says nothing about it", "[3] says the opposite")
-    assert verdict.opposition == "[3] says the opposite"
+    assert verdict.opposition == ("[3] says the opposite",)
 
 
 def test_a_verdict_that_nothing_decides_keeps_the_sentence_that_came_closest():

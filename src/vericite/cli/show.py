@@ -87,7 +87,7 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     for verdict in checked.verdicts:
         cells = (
             Text.assemble(*verdict_words(verdict, checked.kind_of(verdict))),
-            clean(", ".join(filter(None, (native(verdict), verdict.opposition, verdict.elsewhere)))),
+            clean(", ".join(filter(None, (native(verdict), *verdict.opposition, verdict.elsewhere)))),
             probability(verdict),
             _with_words(verdict),
         )

@@ -132,10 +132,10 @@ class Verdict(Record):
         return "abstained" if self.abstained else self.label
 
     @property
-    def opposition(self) -> str:
-        """Which other cited sources contradict the supported sentence by themselves, in words; empty if none does."""
+    def opposition(self) -> tuple[str, ...]:
+        """The reasons that name a cited source which contradicts the supported sentence; empty without any."""
         said = self.reasons if self.outcome == "supported" else ()
-        return ", ".join(reason for reason in said if reason.endswith(OPPOSITE))
+        return tuple(reason for reason in said if reason.endswith(OPPOSITE))
 
     @property
     def has_other_figure(self) -> bool:
