@@ -100,12 +100,8 @@ def refuse_unwritable(
     Raises:
         InputError: The path is a folder, or its folder is not writable or cannot be created.
     """
-    from os import W_OK, access
-    from os.path import exists, isdir
-
     if path is None:
         return
-    found = None
     is_text = what == "--out" and not is_shared and path.suffix.lower() not in endings
     if is_text and (wrong := _no_json_lines(path)):
         raise InputError(wrong)
@@ -113,17 +109,26 @@ def refuse_unwritable(
         if is_shared:
             return
         raise InputError(f"expected {what} to be a local file without workers.ray; found {address}")
-    if isdir(path):
-        found = "Is a directory"
-    else:
-        # A missing folder is created when the file is written.
-        there = next(folder for folder in path.absolute().parents if exists(folder))
-        if not isdir(there):
-            found = f"{there} is a file, not a folder"
-        elif not access(there, W_OK):
-            found = "Permission denied"
+    found = _no_place(path)
     if found is not None:
         raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
+
+
+def _no_place(path: Path) -> str | None:
+    """Return why a file cannot be written there; None if it can. A missing folder is created when it is written."""
+    from os import W_OK, access
+    from os.path import exists, isdir
+
+    if isdir(path):
+        return "Is a directory"
+    if path.parts[0].startswith("~"):
+        return "the shell did not replace ~ by a folder. Write a blank before the path, not =, or name it in full"
+    there = next((folder for folder in path.absolute().parents if exists(folder)), None)
+    if there is None:
+        return f"there is no {path.absolute().anchor}"
+    if not isdir(there):
+        return f"{there} is a file, not a folder"
+    return None if access(there, W_OK) else "Permission denied"
 
 
 def _no_json_lines(path: Path) -> str | None:

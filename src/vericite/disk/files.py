@@ -38,12 +38,6 @@ class Held(InputError):
     """Another process is working in a folder."""
 
 
-def _make_folder(folder: Path) -> None:
-    """Create the folder of a file; not one that begins with ``~``, which a shell has not expanded."""
-    if not folder.parts[:1] or not folder.parts[0].startswith("~"):
-        folder.mkdir(parents=True, exist_ok=True)
-
-
 class Replacing:
     """A file that is written next to ``path`` and replaces it when done. The caller handles ``OSError``.
 
@@ -92,7 +86,7 @@ class Replacing:
         if self._is_direct or self._reserved is not None:
             return
         self._was_there = self.partial.exists()
-        _make_folder(self.partial.parent)
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
         while self._reserved is None:
             descriptor = _opened(self.partial, self._own_mode)
             try:
@@ -195,7 +189,7 @@ def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
         path: The file.
         mode: Permissions, reduced by the process's umask.
     """
-    _make_folder(path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{uuid4().hex}{PARTIAL}")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, mode), "wb") as file:
         try:
