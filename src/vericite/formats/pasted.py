@@ -48,8 +48,8 @@ def read_pasted(text: str, most: int | None = None) -> PastedAnswer:
     numbered = _Numbered(most)
     for name, target in definitions.items():
         if name.removeprefix("^").isdecimal():
-            listed = listed_reference(target, f"text {name}")
-            reference = listed if listed.passage else _reference(target, links.names_of(target))
+            entry = listed_reference(target, f"text {name}")
+            reference = entry if entry.passage else _reference(target, links.names_of(target))
             numbered.put(int(name.removeprefix("^")), reference)
     for match in links.INLINE.finditer(prose):
         if number := links.OWN_NUMBER.fullmatch(match["label"]):

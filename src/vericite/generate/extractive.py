@@ -90,13 +90,6 @@ _COMPARED = re.compile(
 )
 
 
-_ADVISED_AGAINST = re.compile(
-    r"\b(?:should|must|ought to|needs? to|ha(?:s|ve) to) be (?:\w+ly )?"
-    r"(?:stopped|avoided|withheld|discontinued|withdrawn)\b",
-    re.IGNORECASE,
-)
-
-
 def polarity(text: str) -> frozenset[str]:
     """Return the ``negated``, ``up`` and ``down`` that a text expresses."""
     words = [word.strip(".,;:()").lower() for word in _COMPARED.sub("", text).split()]
@@ -314,6 +307,14 @@ def judged(question: str, asked: Sequence[Candidate], judge: Judge | None) -> tu
         for found in judge.judge([Pair(candidate.text, statement) for candidate in asked])
     ]
     return [row[0] for row in rows], [row[1] for row in rows]
+
+
+_ADVISED_AGAINST = re.compile(
+    r"\b(?:should|must|ought to|needs? to|ha(?:s|ve) to) be (?:\w+ly )?"
+    r"(?:stopped|avoided|withheld|discontinued|withdrawn)\b",
+    re.IGNORECASE,
+)
+"""Advice that says of a treatment what a contraindication says."""
 
 
 def lexical_vote(question: str, text: str) -> float:
@@ -633,7 +634,8 @@ class ExtractiveGenerator:
         # Only sources that can be quoted count: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         _set_probabilities(question.text, closed, candidates, odds, missing - least, evidence)
-        for index in _filler(question.text, candidates, self.settings.least):
+        filler = _filler(question.text, candidates, self.settings.least)
+        for index in filler:
             candidates[index].answers *= _FILLER
         parts = [] if closed else self._for_parts(question.text, candidates, documents, evidence)
         enough = sufficiency(odds, documents, least)
@@ -644,7 +646,7 @@ class ExtractiveGenerator:
         stance = None
         if closed:
             stance = stance_of(question.text, candidates, self._judge, evidence).given(enough)
-        return self._answered(question, evidence, candidates, weighed, stance, parts, enough)
+        return self._answered(question, evidence, candidates, weighed, stance, parts, filler, enough)
 
     def _for_parts(
         self, question: str, candidates: Sequence[Candidate], documents: Floats, evidence: Sequence[Evidence]
@@ -672,6 +674,7 @@ class ExtractiveGenerator:
         weighed: Weighed,
         stance: Stance | None,
         parts: Sequence[int],
+        filler: set[int],
         enough: float,
     ) -> Answer:
         always = not self.settings.min_answer_probability
@@ -679,7 +682,6 @@ class ExtractiveGenerator:
         split = stance is not None and stance.is_split(candidates, matches)
         must = [] if stance is None else [index for index in (stance.deciding, stance.opposing) if index is not None]
         if not always:
-            filler = _filler(question.text, candidates, self.settings.least)
             must = [i for i in must if candidates[i].answers >= self.settings.least and i not in filler]
         # Yes or no without the sentence that says so would stand under sentences on something else.
         sure = stance is not None and (
