@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import vericite
+from vericite.errors import VeriCiteError
 
 SOURCE = Path(vericite.__file__).parent
 _METHODS = {"compile", "sub", "subn", "search", "match", "fullmatch", "split", "findall", "finditer"}
@@ -66,8 +67,8 @@ def patterns() -> list[Used]:
             continue
         try:
             module = importlib.import_module(info.name)
-        except ImportError:
-            continue  # it needs an extra that is not installed
+        except (ImportError, VeriCiteError):
+            continue  # it needs a package that is not installed
         for name, own, pattern in _in_module(module):
             key = (pattern.pattern, pattern.flags)
             found[key] = pattern

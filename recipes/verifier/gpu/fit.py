@@ -268,8 +268,14 @@ def as_it_was(network: EncoderNet | LanguageJudge, config: dict[str, Any]) -> En
 
 def begin_at(network: EncoderNet | LanguageJudge, start: Path | None, device: str) -> None:
     """Put the weights of another base into the network, if one is named."""
-    if start is not None:
-        network.load_state_dict(load_base(start).to(device).state_dict())
+    if start is None:
+        return
+    weights = load_base(start).to(device).state_dict()
+    if {name: value.shape for name, value in weights.items()} != {
+        name: value.shape for name, value in network.state_dict().items()
+    }:
+        raise SystemExit(f"expected --start to have the layers and words of the base; found others in {start}")
+    network.load_state_dict(weights)
 
 
 def kept_loss(before: EncoderNet, network: EncoderNet, logits: Tensor, earlier: Tensor) -> Tensor:

@@ -790,7 +790,8 @@ class Maker:
             told, claims = self._changes(a, b, (at_a, at_b), (in_a, in_b))
         if dice.random() < 0.35:
             _, noun, _ = dice.choice(EVENTS)
-            if noun not in told:
+            # What a claim leaves open is not answered beside it.
+            if noun not in told and not any(noun in claim for claim, _ in claims):
                 low, high = sorted(dice.sample(range(1, 40), 2))
                 one_way = dice.random() < 0.5
                 told += f"; {noun} was seen in {low if one_way else high}% and {high if one_way else low}%"
@@ -889,16 +890,13 @@ class Maker:
                 f"{name} ({x} and {y}{unit}) differed between {a} and {b}",
             )
         )
-        less, more = (within[0], within[1]) if float(x) < float(y) else (within[1], within[0])
+        less, more = within if float(x) < float(y) else within[::-1]
+        ordered = (f"{name} was lower {{0}} than {{1}}", f"{name} was higher {{1}} than {{0}}")
+        open_claims = (f"{name} was lower {less} because of better adherence", f"{name} kept falling {less} afterwards")
         return told, [
-            (one((f"{name} was lower {less} than {more}", f"{name} was higher {more} than {less}")), ENTAILS),
-            (one((f"{name} was lower {more} than {less}", f"{name} was higher {less} than {more}")), CONTRADICTS),
-            (one((f"{name} was {x}{unit} {within[0]}", f"{name} was {y}{unit} {within[1]}")), ENTAILS),
-            (one((f"{name} was {y}{unit} {within[0]}", f"{name} was {x}{unit} {within[1]}")), CONTRADICTS),
-            (
-                one((f"{name} was lower {less} because of better adherence", f"{name} kept falling {less} afterwards")),
-                NEUTRAL,
-            ),
+            *self._both_ways(ordered, (less, more)),
+            *self._both_ways((f"{name} was {x}{unit} {{0}}", f"{name} was {y}{unit} {{1}}"), within),
+            (one(open_claims), NEUTRAL),
         ]
 
     def _changes(self, a: str, b: str, at: tuple[str, str], within: tuple[str, str]) -> tuple[str, list[Claim]]:
@@ -908,49 +906,35 @@ class Maker:
         x, y = self._two((high - low) / 12, (high - low) / 3, max(places, 1) if high < 20 else places)
         way, against = self.dice.choice((("fell", "rose"), ("rose", "fell"), ("improved", "got worse")))
         drop = {"fell": "fall", "rose": "rise", "improved": "improvement"}[way]
+        change = f"the {drop} in {name.removeprefix('the ')}"
         told = one(
             (
                 f"{name} {way} by {x}{unit} {at[0]} and by {y}{unit} {at[1]} {when}",
-                f"the {drop} in {name.removeprefix('the ')} was {x}{unit} {at[0]} compared with {y}{unit} {at[1]}",
+                f"{change} was {x}{unit} {at[0]} compared with {y}{unit} {at[1]}",
                 f"{at[0]}, {name} {way} by {x}{unit}; {at[1]}, by {y}{unit}",
                 f"{name} {way} {at[0]} ({x}{unit}) and {at[1]} ({y}{unit})",
                 f"{name} {way} by {x} and {y}{unit} {at[0]} and {at[1]}, respectively",
             )
         )
-        less, more = (within[0], within[1]) if float(x) < float(y) else (within[1], within[0])
+        less, more = within if float(x) < float(y) else within[::-1]
+        ordered = (
+            f"{name} {way} more {{1}} than {{0}}",
+            f"{change} was larger {{1}}",
+            f"{name} {way} less {{0}} than {{1}}",
+        )
         return told, [
-            (
-                one(
-                    (
-                        f"{name} {way} more {more} than {less}",
-                        f"the {drop} in {name.removeprefix('the ')} was larger {more}",
-                        f"{name} {way} less {less} than {more}",
-                    )
-                ),
-                ENTAILS,
-            ),
-            (
-                one(
-                    (
-                        f"{name} {way} more {less} than {more}",
-                        f"the {drop} in {name.removeprefix('the ')} was larger {less}",
-                        f"{name} {against} {more}",
-                    )
-                ),
-                CONTRADICTS,
-            ),
-            (
-                one(
-                    (
-                        f"{name} {way} by {x}{unit} {within[0]}",
-                        f"{name} {way} by {y}{unit} {within[1]}",
-                        f"{name} {way} in both groups",
-                    )
-                ),
-                ENTAILS,
-            ),
-            (one((f"{name} {way} by {y}{unit} {within[0]}", f"{name} {way} by {x}{unit} {within[1]}")), CONTRADICTS),
-            (one((f"the {drop} lasted for two years {more}", f"{name} {way} more in women {more}")), NEUTRAL),
+            *self._both_ways(ordered, (less, more)),
+            *self._both_ways((f"{name} {way} by {x}{unit} {{0}}", f"{name} {way} by {y}{unit} {{1}}"), within),
+            (f"{name} {way} in both groups", ENTAILS),
+            (f"{name} {against} {more}", CONTRADICTS),
+            (one((f"the {drop} lasted for two years {more}", f"{name} had {way} before the study {more}")), NEUTRAL),
+        ]
+
+    def _both_ways(self, forms: Sequence[str], places: tuple[str, str]) -> list[Claim]:
+        """A claim on two groups that holds, and one with the groups in each other's place."""
+        return [
+            (self.one(forms).format(*places), ENTAILS),
+            (self.one(forms).format(*places[::-1]), CONTRADICTS),
         ]
 
     def fractions(self) -> Finding:
@@ -982,7 +966,7 @@ class Maker:
             (f"{about}{one(others)} of {who} {did}", CONTRADICTS),
             (f"{about}{100 * wrong[0] / wrong[1]:.0f}% of {who} {did}", CONTRADICTS),
             (f"{one(words)} of {who} {did} because treatment was stopped", NEUTRAL),
-            (f"{about}{one(words)} of those who {did} were women", NEUTRAL),
+            (f"{about}{one(words)} of those who {did} had done so before", NEUTRAL),
         ]
         if value < 45:
             claims += [
