@@ -124,6 +124,7 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
         (("check", str(EXAMPLES), "--set", "check.precision=0.999"), "expected check.precision of at most"),
         (("check", str(EXAMPLES), "--protocol", "windows(0)"), "at least 1"),
         (("check", str(EXAMPLES), "--out", f"{EXAMPLES}/out.jsonl"), "expected --out"),
+        (("check", str(EXAMPLES), "--out", "~/out.jsonl"), "did not replace the ~"),
         (("ask", "  "), "expected a question"),
         (("ask", "Is it?", "--k", "0"), "Invalid value for '--k'"),
         (("ask", "Is it?", "--corpus", "missing.jsonl"), "expected a readable file"),

@@ -76,3 +76,17 @@ def test_an_answer_that_is_known_stays_and_files_without_the_words_of_passages_a
     made = with_kept_answer(Item("a", None, checked.model_copy(update={"verdicts": tuple(bare), "question": None})))
     assert made.answer is not None and made.answer.document("d1").text == ""
     assert made.answer.text == SENTENCES[0]
+
+
+def test_each_of_several_markers_of_one_document_keeps_it():
+    documents = [Document.from_text("a", "Zinc shortened colds by two days."), Document.from_text("b", "It rained.")]
+    answer = parse_answer("x", "Zinc shortened colds [1][2][3].", documents)
+    claim = answer.claims[0]
+    first, second, third = claim.citations
+    cited = (first, second.model_copy(update={"document": "a"}), third.model_copy(update={"document": "b"}))
+    moved = answer.model_copy(update={"claims": (claim.model_copy(update={"citations": cited}),)})
+    (checked,) = check_many([moved], judge="lexical")
+    assert checked.verdicts[0].by_marker == ("a", "a", "b")
+    made = with_kept_answer(Item("x", None, checked)).answer
+    assert made is not None
+    assert [(it.marker, it.document) for it in made.claims[0].citations] == [(1, "a"), (2, "a"), (3, "b")]

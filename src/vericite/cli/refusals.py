@@ -122,7 +122,7 @@ def _no_place(path: Path) -> str | None:
     if isdir(path):
         return "Is a directory"
     if path.parts[0].startswith("~"):
-        return "the shell did not replace ~ by a folder. Write a blank before the path, not =, or name it in full"
+        return "the shell did not replace the ~. Write a space before the path instead of =, or write the whole path"
     there = next((folder for folder in path.absolute().parents if exists(folder)), None)
     if there is None:
         return f"there is no {path.absolute().anchor}"

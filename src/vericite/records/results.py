@@ -80,10 +80,11 @@ def is_unset(value: object) -> bool:
 class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
-    ``label`` is the common label, ``native`` that of the protocol or its judge (the papers have two to eight labels).
-    ``probabilities`` are those of the deciding passage; empty if no model was asked or it has none. ``evidence`` lists
-    the passages that carry the verdict, strongest first; ``nearest`` is, of an irrelevant verdict, the sentence that
-    came closest to deciding it. ``statements`` is set if the claim was judged in several, or
+    ``by_marker`` has the document of each marker, where several markers are of one document; else they are in the same
+    order. ``label`` is the common label, ``native`` that of the protocol or its judge (the papers have two to eight
+    labels). ``probabilities`` are those of the deciding passage; empty if no model was asked or it has none.
+    ``evidence`` lists the passages that carry the verdict, strongest first; ``nearest`` is, of an irrelevant verdict, the
+    sentence that came closest to deciding it. ``statements`` is set if the claim was judged in several, or
     was ``split_after_failure`` because it failed as a whole. ``redundant`` are documents that the claim does not need:
     the others support it without them, and they do not support it alone (ALCE's irrelevant citations); None if the
     protocol does not ask. ``label_by_source`` has the label of each of several documents by its own sentences alone, if
@@ -101,6 +102,7 @@ class Verdict(Record):
     end: int = Field(ge=0)
     markers: tuple[int, ...]
     documents: tuple[str, ...]
+    by_marker: tuple[str, ...] = Field(default=(), exclude_if=is_unset)
     label: Label
     native: str
     probabilities: FloatMap = FrozenDict()
@@ -168,6 +170,7 @@ class VerificationFailure(Record):
     end: int = Field(ge=0)
     markers: tuple[int, ...]
     documents: tuple[str, ...]
+    by_marker: tuple[str, ...] = Field(default=(), exclude_if=is_unset)
     reason: str
     raw: tuple[str, ...] = ()
     statements: tuple[StatementVerdict, ...] = ()

@@ -88,13 +88,12 @@ def _cited(judgement: _Judgement) -> Iterator[tuple[int, str | None]]:
     """Yield each marker of a judgement with its document; None if it points at no source."""
     if isinstance(judgement, UncitedClaim):
         return
-    documents = judgement.documents
-    for place, marker in enumerate(judgement.markers):
-        if len(documents) == len(judgement.markers):
-            yield marker, documents[place]
-        else:
-            # Several markers of one document: which is whose is not kept, so only a single document is certain.
-            yield marker, documents[0] if len(documents) == 1 else None
+    documents = judgement.by_marker or judgement.documents
+    if not documents:
+        yield from ((marker, None) for marker in judgement.markers)
+    # Without a document each, the file is of an earlier version, and only a single document is certain.
+    elif len(documents) in (1, len(judgement.markers)):
+        yield from zip(judgement.markers, documents * (len(judgement.markers) // len(documents)), strict=True)
 
 
 def _sentence(judgements: list[_Judgement]) -> tuple[Claim, str]:

@@ -187,9 +187,9 @@ def _quotations(answer: Answer) -> Iterator[StyledLine]:
     for number, chosen in enumerate(chosen_sentences(answer), start=1):
         against = f"  contradicted by {chosen.against}" if chosen.against else ""
         yield _of("item", (f"{number}. {chosen.markers} {chosen.kind}", "bold"), f"  {chosen.about}", (against, "red"))
-    told = "The figure is the probability that the sentence by itself answers."
+    told = "This is the probability that the sentence answers the question on its own."
     if answer.sufficiency is not None:
-        told += f" Another one decides whether to answer, that the sources together do: {answer.sufficiency:.2f}."
+        told += f" The probability that the sources together answer it is {answer.sufficiency:.2f}."
     yield _of("item", (told, "dim"))
     if any("[" in claim.text for claim in answer.claims):
         told = "Words in square brackets are added: the meaning of an abbreviation in its source."

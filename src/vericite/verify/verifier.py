@@ -470,10 +470,14 @@ class Verifier:
         return partly(figures)
 
     def _location(self, pending: PendingCase) -> dict[str, Any]:
+        case = pending.case
+        by_marker = {citation.marker: citation.document for citation in reversed(case.citations)}
+        shared = len(case.markers) != len(case.documents)
         return {
             **_claim_location(pending.claim),
-            "markers": pending.case.markers,
-            "documents": tuple(document.id for document in pending.case.documents),
+            "markers": case.markers,
+            "documents": tuple(document.id for document in case.documents),
+            "by_marker": tuple(by_marker[marker] for marker in case.markers) if shared else (),
             "protocol": self.protocol.name,
         }
 
