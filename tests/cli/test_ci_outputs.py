@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 from lxml import etree
 
+import vericite as vc
 from vericite.cli.ci import CIOptions, CIReports
-from vericite.records import CheckedAnswer, read_jsonl
+from vericite.records import CheckedAnswer, Document, UnsupportedWords, read_jsonl
+from vericite.reporting.findings import RecordPlace, findings_of
+from vericite.reporting.junit import suite_of
+from vericite.reporting.sarif import Sarif
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ANSWERS = EXAMPLES / "answers.jsonl"
@@ -331,3 +335,29 @@ def test_folders_of_outputs_are_created(run_cli, here: Path):
     documents = ("--out", "f/x.docx", "--out", "g/x.md", "--out", "h/x.csv")
     assert run_cli("report", "a/v.jsonl", *documents).code == 0
     assert all((here / path).is_file() for path in documents[1::2])
+
+
+def test_a_supported_sentence_that_a_person_should_look_at_is_a_note(here: Path):
+    document = Document.from_text("a", "Statins lower LDL by 31 percent.")
+    checked = vc.check("Statins lower LDL by 13 percent [1].", [document])
+    (verdict,) = checked.verdicts
+    fields = {"label": "supported", "abstained": False, "reasons": ()}
+    number = UnsupportedWords(kind="number", text="13", start=20, end=22)
+    other = verdict.model_copy(
+        update=fields | {"words": (number,), "because": "The source says 31; the claim says 13."}
+    )
+    opposed = verdict.model_copy(update=fields | {"reasons": ("[2] says the opposite",)})
+    plain = verdict.model_copy(update=fields)
+    for one, kind, message in (
+        (other, "figure", "Reason: The source says 31; the claim says 13."),
+        (opposed, "opposed", "Reason: [2] says the opposite"),
+        (plain, "supported", ""),
+    ):
+        findings = list(findings_of(checked.model_copy(update={"verdicts": (one,)}), RecordPlace()))
+        assert [finding.kind for finding in findings] == [kind]
+        sarif, suite = Sarif("a.md").results(findings), etree.fromstring(suite_of("1", findings, "a.md"))
+        assert message in sarif.replace("\\n", "\n") and bool(sarif) == (kind != "supported")
+        assert [it.get("type") for it in suite.iter("skipped")] == [kind] * bool(sarif)
+        assert suite.get("failures") == "0"
+        if sarif:
+            assert json.loads(sarif)["level"] == "note"

@@ -30,6 +30,8 @@ RULES: dict[str, Rule] = {
     "dangling": Rule("error", "The marker points to no source", "The answer cites a source that it does not have."),
     "irrelevant": Rule("warning", "Not found in the source", "The cited source does not say what the sentence says."),
     "retracted": Rule("warning", "The source is retracted", "The source supports the sentence and is retracted."),
+    "figure": Rule("note", "Supported, with another figure in the source", "A figure differs: a person should look."),
+    "opposed": Rule("note", "Supported, but another source says the opposite", "The cited sources do not agree."),
     "uncited": Rule("note", "The sentence cites nothing", "No source can be checked for the sentence."),
     "abstained": Rule("note", "No verdict", "The text is not English or empty, or the judge is too uncertain."),
     "failed": Rule("note", "The judge gave no verdict", "The judge failed; the message has its reason."),
@@ -191,7 +193,9 @@ def finding_of_verdict(verdict: Verdict) -> Finding:
 
 
 def _kind(verdict: Verdict, kind: str) -> str:
-    return "retracted" if verdict.retracted and kind in ("supported", "quoted") else kind
+    if verdict.retracted and kind in ("supported", "quoted"):
+        return "retracted"
+    return "figure" if verdict.has_other_figure else "opposed" if verdict.opposition else kind
 
 
 def _finding(

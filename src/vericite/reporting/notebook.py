@@ -20,7 +20,9 @@ from vericite.reporting.page import page_part, template
 
 _ROWS, _LONGEST = 200, 1_000
 """Maximum rows of a table, and maximum characters of a text in it."""
-_SAME_COLOUR = {"retracted": "contradicted"}
+_SAME_COLOUR = {"retracted": "contradicted", "figure": "supported", "opposed": "supported"}
+_SUPPORTED = ("figure", "opposed")
+"""Kinds that the table calls supported; the reason beside says what to look at."""
 
 
 def html_of(value: object) -> str:
@@ -63,7 +65,7 @@ def _verdicts(checked: CheckedAnswer) -> dict[str, Any]:
 def _rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     return [
         {
-            "kind": finding.kind,
+            "kind": "supported" if finding.kind in _SUPPORTED else finding.kind,
             "colour": _SAME_COLOUR.get(finding.kind, finding.kind),
             "cites": finding.cites,
             "probability": finding.probability,
