@@ -22,7 +22,7 @@ _ROWS, _LONGEST = 200, 1_000
 """Maximum rows of a table, and maximum characters of a text in it."""
 _SAME_COLOUR = {"retracted": "contradicted", "figure": "supported", "opposed": "supported"}
 _SUPPORTED = ("figure", "opposed")
-"""Kinds that the table calls supported; the reason beside says what to look at."""
+"""Kinds that the table calls supported; the reason says what to look at."""
 
 
 def html_of(value: object) -> str:
