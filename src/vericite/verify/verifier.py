@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log
+from sys import intern
 from typing import Any, TypeVar
 
 import numpy as np
@@ -61,9 +62,10 @@ def weighted_overlap(statement: str, premises: Sequence[str]) -> NDArray[np.floa
     return np.array([sum(weights[term] for term in terms_found) / total for terms_found in found])
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+    # Interned, because the sets of many sentences hold the same words for as long as a service runs.
+    return frozenset(map(intern, terms(text)))
 
 
 @dataclass
