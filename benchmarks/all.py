@@ -1,6 +1,6 @@
 """All benchmarks that README and the pages state figures of: run, kept, and printed as one table.
 
-    python benchmarks/all.py --data DATASETS            about 2 h 40 min on two cores by their last records
+    python benchmarks/all.py --data DATASETS            about 45 min on two cores
     python benchmarks/all.py --data DATASETS --quick    the steps that took under two minutes
     python benchmarks/all.py --data DATASETS --slow     also those that take hours: search, mirage, the long runs
     python benchmarks/all.py --only words kqa           these steps
