@@ -532,8 +532,8 @@ def read_dataset(name: str, kind: str = "questions") -> list[Any]:
 def extract_prompts(paper: str | Path, to: str | Path) -> PrintedPrompts:
     """Find the prompts printed in your own copy of a paper, and write each as a file that is sent word for word.
 
-    The papers are VeriCite, Reason&Verify, BioACE and MultiAttr. The result has the files by name of the prompt, and
-    the names of prompts that this copy lacks.
+    The papers are VeriCite, Reason and Verify, BioACE and MultiAttr. The result has the files by name of the prompt,
+    and the names of prompts that this copy lacks.
 
     Args:
         paper: The paper as PDF or as text.

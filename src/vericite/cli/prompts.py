@@ -27,7 +27,7 @@ def root() -> None:
 def from_paper(
     paper: Annotated[
         Path,
-        typer.Argument(help="VeriCite, Reason&Verify, BioACE or MultiAttr, as PDF or as text.", metavar="PAPER"),
+        typer.Argument(help="VeriCite, Reason and Verify, BioACE or MultiAttr, as PDF or as text.", metavar="PAPER"),
     ],
     to: Annotated[Path, typer.Option("--to", help="The folder to write to.", metavar="FOLDER")],
 ) -> None:

@@ -288,7 +288,7 @@ def _figure(number: int, name: str, about: str, begins: str, fields: Callable[[s
     return _Printed(f"multiattr-{name}", f"Figure {number}, {about}", begins, rf"Figure\s+{number}:", fields)
 
 
-_NAMES = {"vericite": "VeriCite", "reason-verify": "Reason&Verify", "bioace": "BioACE", "multiattr": "MultiAttr"}
+_NAMES = {"vericite": "VeriCite", "reason-verify": "Reason and Verify", "bioace": "BioACE", "multiattr": "MultiAttr"}
 _PAPERS: Mapping[str, tuple[_Printed, ...]] = {
     "vericite": (
         _Printed(

@@ -410,12 +410,17 @@ class ModelPlan(Record):
     concurrency: int = Field(default=8, ge=1, description="Calls at a time.")
     rpm: int | None = Field(default=None, ge=1, description="Maximum requests per minute.")
     tpm: int | None = Field(default=None, ge=1, description="Maximum tokens per minute.")
-    timeout: float = Field(default=300, ge=1, description="Timeout of a call, in seconds.")
+    timeout: float = Field(
+        default=300, ge=1, description="Timeout of a call, in seconds. Default: 300 if a model answers, otherwise 60."
+    )
     price: Annotated[str | None, Setting(metavar="IN,OUT")] = Field(
         default=None, description="Price of a million tokens in and out, such as 0.15,0.60."
     )
     reply_tokens: int = Field(
-        default=512, ge=1, description="Maximum tokens of a reply; raise it for models that think first."
+        default=512,
+        ge=1,
+        description="Maximum tokens of a reply; raise it for models that think first. "
+        "Default: 512 if a model answers, 1024 for demonstrations build, otherwise 256.",
     )
     cache: bool = Field(default=True, description="Keep judgements and replies between runs.")
 
