@@ -79,7 +79,7 @@ def test_the_readme_and_architecture_name_every_dependency():
 
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "recipes").rglob("*.md"),
 ]
