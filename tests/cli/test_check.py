@@ -261,6 +261,18 @@ def test_other_formats_are_recognised_and_checked(run_cli, file, format, documen
     assert (named.code, named.err, named.out) == (0, "", printed.out)
 
 
+def test_it_is_said_which_fields_were_taken_as_answer_and_sources(run_cli, tmp_path: Path):
+    own = tmp_path / "own.jsonl"
+    line = {"prompt": "Does it?", "completion": "Aspirin helps [1].", "chunks": [{"content": "Aspirin helps."}]}
+    own.write_text(json.dumps(line) + "\n")
+    told = run_cli("check", str(own), "--judge", "lexical").err
+    fields = "answer from completion, documents from chunks"
+    assert (
+        told == f"vericite: read as vericite, {fields}; choose other fields with --format answer=NAME,contexts=NAME\n"
+    )
+    assert run_cli("check", str(own), "--judge", "lexical", "--format", "vericite").err == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

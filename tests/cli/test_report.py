@@ -32,6 +32,19 @@ def test_a_report_is_in_the_language_of_a_setting(run_cli, tmp_path: Path):
     assert refused.code == 2 and "'en', 'de' or 'es'" in refused.err
 
 
+@pytest.mark.parametrize("name", ["answer.md", "answer.txt"])
+def test_a_text_is_recognised_as_check_recognises_it(run_cli, tmp_path: Path, name: str):
+    """A heading of six words was read as the first line of a TREC run, and the page was empty."""
+    answer, source, out = tmp_path / name, tmp_path / "1.txt", tmp_path / "report.html"
+    answer.write_text("# Diabetes, blood pressure and vaccines\n\nAspirin lowered the risk of stroke [1].\n")
+    source.write_text("Aspirin lowered the risk of stroke.\n")
+    command = ("report", str(answer), "--documents", str(source), "--out", str(out), "--set", "check.judge=lexical")
+    printed = run_cli(*command)
+    assert printed.code == 0, printed.err
+    assert "read as markdown; choose another format with --format NAME" in printed.err
+    assert '"verdicts":[{"kind":"supported"' in out.read_text(encoding="utf-8")
+
+
 def test_the_page_never_takes_the_place_of_what_was_read(run_cli, tmp_path: Path):
     answers = tmp_path / "answers.jsonl"
     answers.write_bytes((EXAMPLES / "answers.jsonl").read_bytes())

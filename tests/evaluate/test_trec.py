@@ -34,6 +34,17 @@ def test_the_tag_of_a_run_may_have_spaces(tmp_path):
     assert (read_run(path, problems), problems) == ({"t": {"b": 3.5, "a": 2.5}}, [])
 
 
+@pytest.mark.parametrize("line", ["t Q0 a 1 x tag", "t 0 a 1 2.5 tag", "t Q0 a 1 nan tag"])
+def test_a_run_is_recognised_by_its_columns(tmp_path, line):
+    (tmp_path / "run").write_text(f"{line}\n")
+    assert is_run(tmp_path / "run")
+
+
+def test_a_sentence_of_six_words_is_no_run(tmp_path):
+    (tmp_path / "answer.txt").write_text("# Diabetes, blood pressure and vaccines\n\nAspirin helps [1].\n")
+    assert not is_run(tmp_path / "answer.txt")
+
+
 def run_of(folder, scores):
     path = folder / "run"
     path.write_text("".join(f"t Q0 {id} {rank} {score!r} tag\n" for rank, (id, score) in enumerate(scores.items(), 1)))

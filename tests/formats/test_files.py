@@ -315,7 +315,7 @@ def test_a_bad_first_record_does_not_decide_the_format_of_the_file(tmp_path: Pat
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in (bad, ROW, ROW)))
     names: list[str] = []
-    found = list(answers_in(path, on_format=names.append))
+    found = list(answers_in(path, on_format=lambda name, _: names.append(name)))
     assert names == ["ragas"]
     assert [isinstance(item, Answer) for item in found] == [False, True, True]
 
@@ -325,7 +325,7 @@ def test_a_file_without_any_record_has_no_format(tmp_path: Path, text: str):
     path = tmp_path / "answers.jsonl"
     path.write_text(text)
     names: list[str] = []
-    assert all(isinstance(item, RecordError) for item in answers_in(path, on_format=names.append))
+    assert all(isinstance(item, RecordError) for item in answers_in(path, on_format=lambda name, _: names.append(name)))
     assert names == []
 
 

@@ -284,7 +284,7 @@ def test_a_session_of_paper_qa_cites_the_chunks_it_names(tmp_path: Path, wrap: A
     path = tmp_path / "a.json"
     path.write_text(json.dumps(wrap(session(**changed))))
     names: list[str] = []
-    [answer] = answers_in(path, on_format=names.append)
+    [answer] = answers_in(path, on_format=lambda name, _: names.append(name))
     assert isinstance(answer, Answer) and names == ["paper-qa"]
     cited = [[citation.document for citation in claim.citations] for claim in answer.claims]
     assert cited == [["Doe2020 pages 1-2", "Roe2021 chunk 3"], ["Roe2021 chunk 3"]]

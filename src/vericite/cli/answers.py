@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vericite.cli.io import note, remark, remark_leakage
+from vericite.cli.io import clean, note, remark, remark_leakage
 from vericite.cli.terminal import ProgressLine
 from vericite.text.counted import counted
 
 if TYPE_CHECKING:
     from vericite.corpus.manuscript.listed import ReferencedLibrary
     from vericite.errors import Problems, RecordError
+    from vericite.formats.registry import OnFormat
     from vericite.records import Answer, Document
     from vericite.text.references import Library
 
@@ -22,7 +23,7 @@ def read_answers(
     format: str,
     documents: Path | None,
     problems: Problems,
-    on_format: Callable[[str], None] | None = None,
+    on_format: OnFormat | None = None,
     on_line: Callable[[int], None] | None = None,
 ) -> Iterator[Answer]:
     """Yield the answers of a file. Nothing is read before the first one is requested.
@@ -35,7 +36,7 @@ def read_answers(
         format: Format of the file.
         documents: File or folder of documents; or ``pubmed`` or a store, in which cited documents are looked up.
         problems: Receives the unusable records of both files.
-        on_format: Called with the detected format if ``format`` is ``auto``.
+        on_format: Called with the detected format if ``format`` is ``auto``, as by ``answers_in``.
         on_line: Called before each answer with the line on which its record begins; 0 for a data set.
 
     Raises:
@@ -51,6 +52,15 @@ def read_answers(
     yield from problems.kept(watched(items, file, documents is not None))
     if isinstance(library, ReferencedLibrary):
         _remark_paired(library)
+
+
+def note_format(name: str, taken: Mapping[str, str]) -> None:
+    """Say which format was detected; of our own only if its fields have other names."""
+    if taken:
+        fields = ", ".join(f"{kind} from {clean(field)}" for kind, field in taken.items())
+        note(f"read as {name}, {fields}; choose other fields with --format answer=NAME,contexts=NAME")
+    elif name != "vericite":
+        note(f"read as {name}; choose another format with --format NAME")
 
 
 def _remark_paired(library: ReferencedLibrary) -> None:

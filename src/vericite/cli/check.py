@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
+    from vericite.formats.registry import OnFormat
     from vericite.records import Answer, CheckedAnswer
 
 
@@ -398,10 +399,11 @@ def _table_width(rows: Sequence[Row]) -> int:
     return sum(shown) + min(max(word, _MIN_CLAIM), _MAX_CLAIM)
 
 
-def _format_shown(is_gated: bool) -> Callable[[str], None]:
+def _format_shown(is_gated: bool) -> OnFormat:
     """Report the detected format; with a gate, refuse a format that infers citations."""
 
-    def show(name: str) -> None:
+    def show(name: str, taken: Mapping[str, str]) -> None:
+        from vericite.cli.answers import note_format
         from vericite.errors import InputError
         from vericite.formats.registry import FORMATS
 
@@ -411,8 +413,7 @@ def _format_shown(is_gated: bool) -> Callable[[str], None]:
                 "sentence of an answer without markers cites every context, so none is uncited. Add --format "
                 f"{name} if you want that, or name another format (docs/formats.md)."
             )
-        if name != "vericite":
-            note(f"read as {name}; choose another format with --format NAME")
+        note_format(name, taken)
 
     return show
 

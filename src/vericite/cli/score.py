@@ -253,13 +253,14 @@ def checked_systems(
     Raises:
         InputError: A file cannot be read, is also written, or has verdicts that were not made as the plan says.
     """
-    from vericite.cli.answers import read_library
+    from vericite.cli.answers import note_format, read_library
     from vericite.evaluate.systems import read_systems
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
     from vericite.reporting.data import with_verdicts
 
     places, names = named_places(named)
-    read = read_systems(places, problems, gold, {}, read_library(documents, problems), names, format)
+    library = read_library(documents, problems)
+    read = read_systems(places, problems, gold, {}, library, names, format, on_format=note_format)
     for path in out:
         refuse_same(path, *read.paths, documents)
     if not plan.check.model_fields_set:

@@ -19,8 +19,8 @@ from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System, system_names
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import AUTO, answers_in
-from vericite.formats.files import first_fields
-from vericite.formats.registry import AnswerToCheck, with_texts
+from vericite.formats.files import MARKDOWN_FILES, first_fields, suffix_of
+from vericite.formats.registry import AnswerToCheck, OnFormat, with_texts
 from vericite.formats.tracks import banks_in, is_bank
 from vericite.pipeline.manuscript import ManuscriptCheck
 from vericite.records import (
@@ -191,6 +191,7 @@ class SystemFiles:
     Attributes:
         paths: The files that were read.
         format: The format of answers.
+        on_format: Called with the detected format, as by ``answers_in``.
         where: The file and line of verdicts, labels, scores and features, by kind and question id.
     """
 
@@ -208,6 +209,7 @@ class SystemFiles:
     paths: list[Path] = field(default_factory=list[Path])
     where: dict[str, dict[str, _FileLine]] = field(default_factory=dict[str, dict[str, _FileLine]])
     format: str = AUTO
+    on_format: OnFormat | None = None
 
     @property
     def ids(self) -> frozenset[str]:
@@ -350,6 +352,7 @@ def read_systems(
     names: Sequence[str] = (),
     format: str = AUTO,
     whole: bool = False,
+    on_format: OnFormat | None = None,
 ) -> LoadedSystems:
     """Read systems with their gold.
 
@@ -365,6 +368,7 @@ def read_systems(
         names: Names of the systems. Default: see ``system_names``.
         format: The format of answers, as for ``answers_in``.
         whole: Do not split a file of many systems; keep its ids.
+        on_format: Called with the detected format of each file of answers, as by ``answers_in``.
 
     Raises:
         InputError: A file cannot be read, or the gold has none of the questions.
@@ -376,7 +380,7 @@ def read_systems(
     library = tuple(documents)
     systems: list[System] = []
     for location, name in zip(locations, names or system_names(locations), strict=True):
-        given = read_system(location, dict(side_files or {}), library, problems, format)
+        given = read_system(location, dict(side_files or {}), library, problems, format, on_format)
         problems += given.strays(known)
         before = f"{name}/" if names or len(locations) > 1 else ""
         # Gold with the file's own ids belongs to the unsplit file.
@@ -408,6 +412,7 @@ def read_system(
     documents: Iterable[Document] = (),
     problems: Problems | None = None,
     format: str = AUTO,
+    on_format: OnFormat | None = None,
 ) -> SystemFiles:
     """Read the output of a system.
 
@@ -419,6 +424,7 @@ def read_system(
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Lines that cannot be used are added here, even if an error is raised later.
         format: The format of answers.
+        on_format: Called with the detected format, as by ``answers_in``.
 
     Raises:
         InputError: A file cannot be read, the folder has none of these files, or they are empty.
@@ -426,7 +432,8 @@ def read_system(
     if location == STDIN:
         # Its first line is inspected before it is read.
         STANDARD_INPUT.keep()
-    given = SystemFiles(problems=Problems() if problems is None else problems, format=format)
+    kept = Problems() if problems is None else problems
+    given = SystemFiles(problems=kept, format=format, on_format=on_format)
     before = len(given.problems)
     files = dict(side_files)
     if is_named(str(location)):
@@ -488,13 +495,14 @@ def _read_data_set(source: DatasetSource, given: SystemFiles, documents: Iterabl
 
 
 def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document]) -> None:
-    if given.format == AUTO and is_run(path):
+    is_open = given.format == AUTO and suffix_of(path) not in MARKDOWN_FILES
+    if is_open and is_run(path):
         found = read_run(path, given.problems)
         given.outputs |= {
             id: SystemOutput(id=id, retrieved=tuple(scores), retrieval_scores=scores) for id, scores in found.items()
         }
         return
-    fields = first_fields(path) if given.format == AUTO else frozenset[str]()
+    fields = first_fields(path) if is_open else frozenset[str]()
     if {"verdicts", "summary"} <= fields:
         _read_verdicts(path, given, documents)
     elif {"manuscript", "references", "checked"} <= fields:
@@ -508,7 +516,7 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
         given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
-        read = enumerate(answers_in(path, given.format, ReferencedLibrary(documents)), start=1)
+        read = enumerate(answers_in(path, given.format, ReferencedLibrary(documents), given.on_format), start=1)
         numbered = (item if isinstance(item, RecordError) else (number, item) for number, item in read)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
 

@@ -15,9 +15,14 @@ _JUDGED = 4
 
 
 def is_run(path: Path) -> bool:
-    """Whether a file's first line is that of a run and is not JSON; the tag may have spaces."""
+    """Whether a file's first line is that of a run: Q0 in its second column, or a number as rank and as score.
+
+    The tag may have spaces. A sentence of six words is no run.
+    """
     row = _first(path)
-    return len(row) == _RUN or (len(row) > _RUN and row[1] == "Q0")
+    if len(row) < _RUN:
+        return False
+    return row[1] == "Q0" or (len(row) == _RUN and None not in (_number(row[3]), _number(row[4])))
 
 
 def is_qrels(path: Path) -> bool:

@@ -23,15 +23,27 @@ _NUMBERED = re.compile(r"^[^\S\n]{0,9}\[?(\d{1,3})[\].:)]{1,2}[^\S\n]{1,9}(?=\S)
 
 def with_documents(fields: Fields) -> Fields:
     """Return the fields with the texts of sources under ``documents``; unchanged if no other field has any."""
-    given = None if fields.get("documents") else sources_in(fields)
+    taken = taken_fields(fields)
+    if not taken:
+        return fields
+    return {**fields, "documents": _texts(fields[taken["documents"]]), "answer": fields[taken["answer"]]}
+
+
+def taken_fields(fields: Fields) -> dict[str, str]:
+    """Return the names of the fields that are taken as ``answer`` and ``documents``; empty unless both are found."""
+    source = None if fields.get("documents") else _source_in(fields)
     reply = next((name for name in REPLIES if isinstance(fields.get(name), str)), None)
-    return fields if given is None or reply is None else {**fields, "documents": given, "answer": fields[reply]}
+    return {} if source is None or reply is None else {"answer": reply, "documents": source}
 
 
 def sources_in(fields: Fields) -> list[object] | None:
     """Return the first of the fields in ``SOURCES`` that holds texts; None without one."""
-    found = (_texts(fields[name]) for name in SOURCES if name in fields)
-    return next((texts for texts in found if texts), None)
+    name = _source_in(fields)
+    return None if name is None else _texts(fields[name])
+
+
+def _source_in(fields: Fields) -> str | None:
+    return next((name for name in SOURCES if name in fields and _texts(fields[name])), None)
 
 
 def _texts(value: object) -> list[object] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self, cast
@@ -23,8 +23,19 @@ from vericite.formats.files import (
     markdown_record,
     suffix_of,
 )
-from vericite.formats.form import Fields, Foreign, Format, Given, Name, PerhapsName, RawRecord, answer_of, passages
-from vericite.formats.given import SOURCES, with_documents
+from vericite.formats.form import (
+    Fields,
+    Foreign,
+    Format,
+    Given,
+    Name,
+    PerhapsName,
+    RawRecord,
+    answer_of,
+    dict_of,
+    passages,
+)
+from vericite.formats.given import SOURCES, taken_fields, with_documents
 from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
 from vericite.formats.sessions import PAPER_QA
 from vericite.formats.spans import SPANS
@@ -113,6 +124,7 @@ VERICITE = Format(
 
 
 AUTO = "auto"
+OnFormat = Callable[[str, Mapping[str, str]], None]
 _OWN: dict[str, Format] = {
     "medaesqa": MEDAESQA,
     "trec-rag": TREC_RAG,
@@ -154,7 +166,7 @@ def answers_in(
     path: Path,
     format: str = AUTO,
     documents: Iterable[Document] | Library = (),
-    on_format: Callable[[str], None] | None = None,
+    on_format: OnFormat | None = None,
     on_line: Callable[[int], None] | None = None,
 ) -> Iterator[Answer | RecordError]:
     """Yield the answers of a file, and an error for each record that is not a valid answer.
@@ -165,7 +177,8 @@ def answers_in(
         format: A name in ``FORMATS``, or of a data set with answers; ``auto`` detects the format from the first
             records. ``answer=reply,contexts=sources`` says which columns of a table, or fields of records, hold what.
         documents: Additional documents, which answers cite by PMID, DOI or URL.
-        on_format: Called with the name of the format that ``auto`` detected.
+        on_format: Called with the name of the format that ``auto`` detected, and the names of the first record's
+            fields that are taken as ``answer`` and ``documents``, if they have other names.
         on_line: Called before each answer with the line on which its record begins; 0 for a data set.
 
     Raises:
@@ -223,13 +236,15 @@ def _answers(
     format: str,
     library: Library,
     columns: Columns | None,
-    on_format: Callable[[str], None] | None,
+    on_format: OnFormat | None,
     on_line: Callable[[int], None] | None,
 ) -> Iterator[Answer | RecordError]:
+    taken: Mapping[str, str] = {}
     if is_text(path, format == "markdown") and (format in (AUTO, "markdown") or suffix_of(path) in MARKDOWN_FILES):
         name, records = "markdown", markdown_record(path)
     elif format == AUTO:
-        name, records = _recognised(path, library, columns)
+        name, first, records = _recognised(path, library, columns)
+        taken = taken_fields(first) if name == "vericite" else {}
     else:
         name, records = format, file_records(path, _is_record, columns)
     if name is None:
@@ -240,7 +255,7 @@ def _answers(
                 yield found
         return
     if format == AUTO and on_format:
-        on_format(name)
+        on_format(name, {kind: field for kind, field in taken.items() if kind != field})
     chosen = FORMATS[name]
     if chosen.needs_documents and not library:
         raise InputError(
@@ -288,8 +303,11 @@ def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
 
 def _recognised(
     path: Path, library: Library, columns: Columns | None
-) -> tuple[str | None, Iterator[RawRecord | RecordError]]:
-    """Detect the format that most of the first records match, and return it with all records; None without objects."""
+) -> tuple[str | None, Fields, Iterator[RawRecord | RecordError]]:
+    """Detect the format that most of the first records match; None without objects.
+
+    Return it with the fields of the first object, and all records.
+    """
     seen: list[RawRecord | RecordError] = []
     first: RawRecord | None = None
     votes: Counter[str] = Counter()
@@ -303,11 +321,12 @@ def _recognised(
         if name := _format_of(fields):
             votes[name] += _LOOKED_AT + 1 if _is_readable(raw, name, library) else 1
     records = chain(seen, records)
+    fields = dict_of(None) if first is None else first.fields or dict_of(None)
     if votes:
-        return votes.most_common(1)[0][0], records
+        return votes.most_common(1)[0][0], fields, records
     if first is None:
-        return None, records
-    found = _listed(first.fields or {})
+        return None, fields, records
+    found = _listed(fields)
     raise InputError(
         f"expected answers in a known format, such as {VERICITE.summary}; found {path}, line {first.line}, "
         f"with the fields {found}. Map the fields with --format answer=NAME,contexts=NAME (documents=NAME "
