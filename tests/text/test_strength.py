@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.records import Document
+from vericite.records import Document, Section
 from vericite.text.participants import sample_size
 from vericite.text.strength import Strength, says_retracted
 
@@ -136,8 +136,25 @@ def test_depth_is_said_only_if_it_is_known():
     read = Document.from_text("7", "Zinc was given.", "Zinc")
     assert Strength.of(read).depth is None
     assert Strength.of(read.model_copy(update={"pmid": "7"})).depth == "abstract"
-    assert Strength.of(read.model_copy(update={"pages": (0,)})).depth == "full text"
     assert Strength.of(Document.from_text("7", "Zinc was given. " * 500)).depth == "full text"
+
+
+@pytest.mark.parametrize(
+    ("labels", "depth"),
+    [
+        (("Abstract",), "abstract"),
+        (("Abstract", "Abstract > Methods"), "abstract"),
+        ((None, "Abstract", "1. Introduction"), "full text"),
+        (("Abstract", "References"), "full text"),
+        (("Methods", "Results"), None),
+        ((None,), None),
+    ],
+)
+def test_a_short_pdf_is_a_full_text_only_with_sections_that_no_abstract_has(
+    labels: tuple[str | None, ...], depth: str | None
+):
+    sections = tuple(Section(text="Zinc was given.", label=label) for label in labels)
+    assert Strength.of(Document(id="7", title="Zinc", sections=sections, pages=(0,))).depth == depth
 
 
 def test_facts_are_words_in_one_order():

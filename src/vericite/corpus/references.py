@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from vericite.records import Document
-from vericite.text.strength import depth_of
+from vericite.text.strength import ABSTRACT, depth_of
 
 _AUTHORS = 6
 _WEB = re.compile(r"https?://[^\s\"<>]+", re.IGNORECASE)
@@ -81,14 +81,11 @@ def _fields(document: Document, notes: Iterable[str]) -> Iterable[tuple[str, Ite
     yield "N1", ["RETRACTED" if document.retracted else "", *notes]
 
 
-_ABSTRACT = re.compile(r"(?:abstract|summary)(?: > (?P<part>.+))?", re.IGNORECASE)
-
-
 def _abstract(document: Document) -> str:
-    """Return the abstract, with its labels; of a full text only what is labelled as its abstract."""
+    """Return the abstract, with its labels; of a full text or a PDF only what is labelled as its abstract."""
     labelled = [(section.label or "", section.text) for section in document.sections]
-    if depth_of(document) == "full text":
-        marked = [(_ABSTRACT.fullmatch(label), text) for label, text in labelled]
+    if document.pages or depth_of(document) == "full text":
+        marked = [(ABSTRACT.fullmatch(label), text) for label, text in labelled]
         labelled = [(found["part"] or "", text) for found, text in marked if found]
     return " ".join(f"{label}: {text}" if label else text for label, text in labelled)
 

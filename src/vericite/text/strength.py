@@ -19,6 +19,14 @@ FROM_VERDICTS = "verdicts"
 
 _LONGEST_ABSTRACT = 6_000
 """Characters; a longer text is more than an abstract."""
+ABSTRACT = re.compile(r"(?:abstract|summary)(?: > (?P<part>.+))?", re.IGNORECASE)
+"""Label of a section that is the abstract, or a part of it."""
+_BEYOND = re.compile(
+    r"(?:(?:\d{1,2}|[IVX]{1,5})\.?\s)?(?:introduction|discussion|references|acknowledge?ments?|funding|appendix|"
+    r"(?:conflicts?|declarations?|competing) (?:of )?interests?|data availability|author contributions?)\b",
+    re.IGNORECASE,
+)
+"""Beginning of the label of a section that no abstract has."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,10 @@ def depth_of(document: Document) -> Depth | None:
         return "passages" if size else None
     if not size:
         return "title" if document.title else None
-    if document.pages or size > _LONGEST_ABSTRACT:
+    labels = [section.label for section in document.sections if section.label]
+    # A PDF may be an abstract alone.
+    if size > _LONGEST_ABSTRACT or (document.pages and any(map(_BEYOND.match, labels))):
         return "full text"
+    if document.pages:
+        return "abstract" if any(map(ABSTRACT.fullmatch, labels)) else None
     return "abstract" if document.pmid or document.publication_types or document.journal else None

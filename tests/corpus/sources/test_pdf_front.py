@@ -51,6 +51,38 @@ def test_authors_are_a_line_of_names_below_the_title(tmp_path: Path, written: st
 
 
 @pytest.mark.parametrize(
+    ("written", "authors", "journal", "year"),
+    [
+        ("C. Jones, D. Lee. Example Hypertension 2020", ("Jones C", "Lee D"), "Example Hypertension", 2020),
+        (
+            "A. Smith, B. Jones. Journal of Example Medicine 2021",
+            ("Smith A", "Jones B"),
+            "Journal of Example Medicine",
+            2021,
+        ),
+        ("J.-P. Garcia. Example Vaccines (2022).", ("Garcia JP",), "Example Vaccines", 2022),
+        ("Kim F, Wang G. Example Nutrition, 2019", ("Kim F", "Wang G"), "Example Nutrition", 2019),
+        ("Mueller HK. BMJ Open 2020;10:e031662", ("Mueller HK",), "BMJ Open", 2020),
+        ("Anna Kowalska, Piotr Nowak. Invented Archives 2018", ("Kowalska A", "Nowak P"), "Invented Archives", 2018),
+        # What is not surely a name or a journal.
+        ("Brief Report. Example Medicine 2021", (), None, None),
+        ("Phase II. Example Medicine 2021", (), None, None),
+        ("Vitamin D. Example Medicine 2021", (), None, None),
+        ("C. Jones, D. Lee. Example Hypertension", (), None, None),
+        ("Kim F, Wang G. Example Nutrition", (), None, None),
+        ("A. Smith, B. Jones. Krakow 2021", (), None, None),
+        ("A. Smith, B. Jones. Accepted March 2021", (), None, 2021),
+        ("Anna Kowalska, Piotr Nowak 2021", (), None, None),
+    ],
+)
+def test_a_byline_may_end_with_the_journal_and_the_year(
+    tmp_path: Path, written: str, authors: tuple[str, ...], journal: str | None, year: int | None
+):
+    found = paper(tmp_path / "a.pdf", written)
+    assert (found.authors, found.journal, found.year) == (authors, journal, year)
+
+
+@pytest.mark.parametrize(
     ("running", "below", "journal", "year", "doi"),
     [
         ("BMJ Open 2020;10:e031662", "doi:10.1234/b.2020", "BMJ Open", 2020, "10.1234/b.2020"),

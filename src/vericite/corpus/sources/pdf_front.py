@@ -2,7 +2,7 @@
 
 Nothing is guessed. A DOI counts if no other one stands with it, a journal if it stands with a year and a volume, or
 with a year alone if its name is that of a journal ("Annals of Medicine, 2021"). Authors count if a line below the title
-holds at least two names and nothing else.
+holds at least two names and nothing else, or one or more names, a full stop, a journal and a year.
 """
 
 from __future__ import annotations
@@ -54,10 +54,13 @@ def front_matter_of(page: Sequence[Line], title: str, subject: str) -> FrontMatt
     own = list(_before_references(page))
     edges = sorted(own, key=lambda line: line.baseline)
     edge = [line.text.strip() for line in (*edges[:_AT_THE_EDGE], *edges[-_AT_THE_EDGE:])]
+    doi, below = _own_doi([subject], head, edge), _below(head, title)
+    if byline := _byline(below):
+        return FrontMatter(doi, *byline)
     around = list(dict.fromkeys([subject, *head, *edge]))
     journal, year = next(filter(None, map(_cited, around)), (None, None))
     dated = (int(found["year"]) for pattern in _DATED for text in around if (found := pattern.search(text)))
-    return FrontMatter(_own_doi([subject], head, edge), _authors(head, title), journal, year or next(dated, None))
+    return FrontMatter(doi, _authors(below), journal, year or next(dated, None))
 
 
 def _head(page: Sequence[Line]) -> Iterator[Line]:
@@ -111,6 +114,29 @@ def _cited(text: str) -> tuple[str, int] | None:
     return None
 
 
+_JOURNAL_WORD = r"[^\W\d_a-z][\w&'’-]*"
+_NAMED_JOURNAL = re.compile(
+    rf"(?P<journal>{_JOURNAL_WORD}(?: (?:of|the|and|for|in|on|&|{_JOURNAL_WORD})){{0,9}} {_JOURNAL_WORD})[,.]? "
+    rf"\(?{_YEAR}\)?\.?"
+)
+"""A journal of two words or more and its year, below a title and behind the names of the authors."""
+_NO_JOURNAL = re.compile(
+    r"\b(?:universit\w*|hospitals?|departments?|school|institut\w*|cent(?:er|re)|college|division|faculty|group|street|road|"
+    r"received|accepted|published|submitted|revised|copyright|rights|preprint|version|draft|thesis|protocol|working|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"new york|los angeles|united|city|kingdom)\b",
+    re.IGNORECASE,
+)
+
+
+def _behind_names(text: str) -> tuple[str, int] | None:
+    """Return the journal and the year of a text such as "Example Medicine 2021" that stands behind names."""
+    found = _NAMED_JOURNAL.fullmatch(text)
+    if _NO_JOURNAL.search(text):
+        return None
+    return (found["journal"], int(found["year"])) if found else _cited(text)
+
+
 _DEGREE = re.compile(
     r"(?:MD|PhD|DPhil|MSc|BSc|MPH|MBBS|MBChB|RN|DSc|ScD|PharmD|DrPH|DO|MS|MA|BA|BM|MSN|FRCP|FRCS|MRCP|FACP|Jr|Sr|II|III)",
     re.IGNORECASE,
@@ -119,9 +145,10 @@ _TITLES = re.compile(r"\b(?:Prof(?:essor)?|Dr)\.?\s+")
 _MARKS = re.compile(r"[\d*†‡§¶∥#⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:\s*,\s*[\d*†‡§¶]+)*")
 _PARTICLE = r"(?:v[ao]n|de[nrl]?|la|le|di|da|dos|du|el|al|bin|ten|ter|zu[mr]?)"
 _NAME = re.compile(
-    rf"(?P<fore>(?:[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*\.?\s+|[^\W\d_a-z]\.\s?){{1,4}})"
+    rf"(?P<fore>(?:[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*\s+|[^\W\d_a-z]\.[\s-]?){{1,4}})"
     rf"(?P<family>(?:{_PARTICLE}\s+){{0,2}}[^\W\d_a-z][^\W\d_]+(?:[-'’][^\W\d_]+)*)"
 )
+"""A name as bylines print it: "N. A. Okafor". A full stop stands behind an initial only."""
 _CITED_NAME = re.compile(
     rf"(?P<family>(?:{_PARTICLE}\s+){{0,2}}[^\W\d_a-z][^\W\d_]+(?:[-'’][^\W\d_]+)*) (?P<fore>[A-Z]{{1,3}})"
 )
@@ -136,19 +163,44 @@ _NO_NAMES = re.compile(
 _MOST_LINES = 6
 
 
-def _authors(head: Sequence[str], title: str) -> tuple[str, ...]:
-    """Return the names in the lines below the title, if these hold at least two names and nothing else."""
+def _below(head: Sequence[str], title: str) -> Sequence[str]:
+    """Return the lines below the title; none if the title is not found."""
     letters = _letters(title)
     below = next((place + 1 for place in range(len(head)) if letters and letters.endswith(_letters(head[place]))), None)
     while below is not None and below < len(head) and _letters(head[below]) and _letters(head[below]) in letters:
         below += 1
+    return head[below:] if below is not None else ()
+
+
+def _authors(below: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in the first lines below the title, if these hold at least two names and nothing else."""
     found: tuple[str, ...] = ()
-    for end in range((below or 0) + 1, min(len(head), (below or 0) + _MOST_LINES) + 1) if below is not None else ():
-        names = _names(" ".join(head[below:end]))
+    for end in range(1, min(len(below), _MOST_LINES) + 1):
+        names = _names(" ".join(below[:end]))
         if not names:
             break
         found = names
     return found if len(found) > 1 else ()
+
+
+def _byline(below: Sequence[str]) -> tuple[tuple[str, ...], str, int] | None:
+    """Return authors, journal and year if the first lines below the title are "Names. Journal year" and nothing else.
+
+    A single author counts if an initial shows that it is a name: "Brief Report. Example Medicine 2021" has none.
+    """
+    for end in range(1, min(len(below), _MOST_LINES) + 1):
+        text = " ".join(" ".join(below[:end]).split())
+        for stop in re.finditer(r"\. (?=[^\W\d_a-z])", text):
+            names, place = _names(text[: stop.start() + 1]), _behind_names(text[stop.end() :])
+            if place and names and (len(names) > 1 or _ONE_AUTHOR.match(text[: stop.start() + 1])):
+                return names, *place
+    return None
+
+
+_ONE_AUTHOR = re.compile(
+    r"(?!(?i:phase|part|series|type|class|grade|stage|section|appendix|volume|table|figure|vitamin|hepatitis|protein|factor|"
+    r"influenza|antigen|complement)\b).*(?:\b[A-Z]\.|\s[A-Z]{2,3}\.$)"
+)
 
 
 def _letters(text: str) -> str:
@@ -156,10 +208,13 @@ def _letters(text: str) -> str:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the names of a text as in PubMed; none if it holds anything else."""
+    """Return the names of a text as in PubMed; none if it holds anything else, such as a year."""
+    if re.search(r"(?<!\d)\d{4}(?!\d)", text):
+        return ()
     plain = _MARKS.sub("", _TITLES.sub("", text))
     parts = [" ".join(part.split()).strip(" .·•") for part in re.split(r"[,;·•]|\s(?:and|&)\s", f"{plain} ")]
     names: list[str] = []
+    orders = set[bool]()
     for part in parts:
         if not part or all(_DEGREE.fullmatch(word) for word in part.replace(".", "").split()):
             continue
@@ -169,9 +224,11 @@ def _names(text: str) -> tuple[str, ...]:
         plain_name = " ".join(words)
         found = _CITED_NAME.fullmatch(plain_name.replace(".", ""))
         # "A" is a word of no name, but an initial.
-        no_name = _NO_NAMES.search(found["family"] if found else part)
+        no_name = _NO_NAMES.search(found["family"] if found else re.sub(r"\bA\.", "", part))
         found = found or _NAME.fullmatch(plain_name)
         if found is None or no_name:
             return ()
+        orders.add(found.re is _CITED_NAME)
         names.append(cited_name(f"{found['family']}, {found['fore']}"))
-    return tuple(dict.fromkeys(names))
+    # "Okafor N, Lind A. Example": all names of a line have the initials on one side.
+    return () if len(orders) > 1 else tuple(dict.fromkeys(names))
