@@ -297,7 +297,17 @@ def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Ru
 
 def test_the_provenance_names_what_made_the_run(runs: list[Run]):
     provenance = runs[0].provenance
-    expected = {"judge", "splitter", "citations", "language", "instructions", "assertions", "retriever", "generator"}
+    expected = {
+        "judge",
+        "splitter",
+        "citations",
+        "language",
+        "instructions",
+        "assertions",
+        "labels",
+        "retriever",
+        "generator",
+    }
     assert set(provenance.parts) == expected
     assert provenance.protocol == LEXICAL.signature
     assert f"{EMBEDDER}@" in provenance.parts["retriever"]

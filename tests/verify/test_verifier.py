@@ -443,7 +443,15 @@ def test_any_text_has_a_defined_result(text: str, body: str):
 def test_the_provenance_names_version_judge_and_splitter():
     provenance = check(ASPIRIN, source("d", ASPIRIN)).provenance
     assert provenance.version
-    assert set(provenance.parts) == {"judge", "splitter", "citations", "language", "instructions", "assertions"}
+    assert set(provenance.parts) == {
+        "judge",
+        "splitter",
+        "citations",
+        "language",
+        "instructions",
+        "assertions",
+        "labels",
+    }
     assert provenance.protocol == Protocol(WholeSentence(), Windows(), Counting(), AnyEntails()).signature
 
 

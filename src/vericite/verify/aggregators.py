@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.records import Label
 from vericite.text.acronyms import acronym_pairs
+from vericite.text.labels import without_label
 from vericite.text.marks import without_marks
 from vericite.verify.judging import softmax
 from vericite.verify.premises import Case
@@ -495,26 +496,24 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
     return statement._replace(holds=statement.native.startswith(CORRECT))
 
 
-QUOTES = "quotes.v4"
+QUOTES = "quotes.v5"
 """Signature of the rules for quotations; changes whenever they would decide differently."""
-_HEADING = re.compile(r"(?:background|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*")
 _SPACE = re.compile(r"\s+")
 
 
 def quoted(claim: str, case: Case) -> int | None:
     """Return the premise that equals the claim word for word; None if there is none.
 
-    The whole premise must match, except for a heading of the abstract: "it is a myth that zinc helps" does not quote
+    The whole premise must match, except for a label of a section: "it is a myth that zinc helps" does not quote
     "zinc helps", and a question states nothing. Ignored are case, spaces, the full stop, the source's own reference
     marks, and long forms in brackets that a cited document itself gives for the abbreviation.
     """
-    quote = _normalized(_as_written(claim, case) if " [" in claim else claim)
+    quote = _normalized(without_label(_as_written(claim, case) if " [" in claim else claim))
     if len(quote.split()) < 2:
         return None
     for index, premise in enumerate(case.premises):
         for text in dict.fromkeys((premise.text, _unmarked(premise.text))):
-            plain = _normalized(text)
-            if quote in (plain, _HEADING.sub("", plain, count=1)):
+            if quote == _normalized(without_label(text)):
                 return index
     return None
 

@@ -1,6 +1,7 @@
 """Premise plans: what a claim is judged against.
 
-Sentences and titles that give orders to the reader are never part of a premise.
+Sentences and titles that give orders to the reader are never part of a premise, and labels of sections ("Results:")
+neither: whether a source has them depends on the file that it comes from.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.models.contracts import NEUTRAL, Embeds, Judge, JudgeTraits, traits_of
-from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
+from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence, Span
 from vericite.text.injection import dictates, instructing
+from vericite.text.labels import unread_labels
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import STATEMENTS, split_statements
 from vericite.text.words import shared, stems
@@ -64,7 +66,7 @@ class Case:
 class Sources:
     """The documents that claims cite. Each is split into sentences and premises only once.
 
-    With ``published`` nothing is left out, not even orders to the reader.
+    With ``published`` nothing is left out, neither orders to the reader nor labels of sections.
     """
 
     documents: tuple[Document, ...]
@@ -74,6 +76,7 @@ class Sources:
         default_factory=dict[str, tuple[tuple[Sentence, ...], ...]]
     )
     _instructing: set[str] = field(default_factory=set[str])
+    _labels: dict[str, tuple[Span, ...]] = field(default_factory=dict[str, tuple[Span, ...]])
     _windows: dict[tuple[str, int], tuple[Premise, ...]] = field(
         default_factory=dict[tuple[str, int], tuple[Premise, ...]]
     )
@@ -104,10 +107,45 @@ class Sources:
             sentences = _by_punkt(document) if self.splitter == "punkt" else document_sentences(document)
             orders = frozenset[int]() if self.published else instructing(document, sentences)
             grouped = groupby(sentences, key=lambda sentence: sentence.index in orders)
-            self._runs[document.id] = tuple(tuple(run) for no_evidence, run in grouped if not no_evidence)
+            runs = (self._unlabelled(document, run) for no_evidence, run in grouped if not no_evidence)
+            self._runs[document.id] = tuple(run for run in runs if run)
             if orders or (not self.published and dictates(document.title)):
                 self._instructing.add(document.id)
         return self._runs[document.id]
+
+    def _unlabelled(self, document: Document, sentences: Iterable[Sentence]) -> tuple[Sentence, ...]:
+        """Let sentences begin after their labels; a sentence that is only a label is left out."""
+        ends = {label.start: label.end for label in self.labels(document)}
+        found: list[Sentence] = []
+        for sentence in sentences:
+            start, end = ends.get(sentence.span.start, sentence.span.start), sentence.span.end
+            start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
+            if start < end:
+                found.append(sentence.model_copy(update={"span": Span(start=start, end=end)}))
+        return tuple(found)
+
+    def labels(self, document: Document) -> tuple[Span, ...]:
+        """Return the labels of sections in the document's text, which the judge does not read."""
+        if document.id not in self._labels:
+            self._labels[document.id] = (
+                ()
+                if self.published
+                else tuple(
+                    label.shifted(section.start)
+                    for section in document.section_spans
+                    for label in unread_labels(document.text[section.slice])
+                )
+            )
+        return self._labels[document.id]
+
+    def read(self, document: Document, start: int, end: int) -> str:
+        """Return what the judge reads of a part of a document: its text without the labels of sections."""
+        text, position = "", start
+        for label in self.labels(document):
+            if start <= label.start and label.end <= end:
+                text += document.text[position : label.start]
+                position = label.end + 1
+        return text + document.text[position:end]
 
     def instruct(self, document: Document) -> bool:
         """Whether the document gives orders to the reader, which are left out of its premises."""
@@ -119,11 +157,16 @@ class Sources:
         key = (document.id, size)
         if key not in self._windows:
             self._windows[key] = tuple(
-                _window(document, run[start : start + size])
+                self._window(document, run[start : start + size])
                 for run in self.runs(document)
                 for start in range(max(1, len(run) - size + 1))
             )
         return self._windows[key]
+
+    def _window(self, document: Document, sentences: Sequence[Sentence]) -> Premise:
+        start, end = sentences[0].span.start, sentences[-1].span.end
+        span = document.passage(start, end, sentences[0].index)
+        return Premise(self.read(document, start, end), (span,))
 
     def joined(self, documents: tuple[Document, ...], heading: str) -> tuple[Premise, ...]:
         """Join documents into one premise, each under its heading; empty if they have no text.
@@ -426,12 +469,6 @@ def _text_of(case: Case, chosen: Sequence[int]) -> str:
     return " ".join(case.premises[index].text for index in sorted(chosen))
 
 
-def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
-    start, end = sentences[0].span.start, sentences[-1].span.end
-    span = document.passage(start, end, sentences[0].index)
-    return Premise(document.text[start:end], (span,))
-
-
 def _passages(document: Document, sources: Sources) -> tuple[EvidenceSpan, ...]:
     """Return the whole document, or its parts that are evidence; empty without a text."""
     if not document.text.strip():
@@ -453,7 +490,7 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
             texts.append(heading)
             parts.append(Part(heading, None))
         read = _passages(document, sources)
-        texts += [document.text[span.start : span.end] for span in read]
+        texts += [sources.read(document, span.start, span.end) for span in read]
         passages += read
         for sentence in sources.sentences(document):
             start, end = sentence.span.start, sentence.span.end

@@ -36,6 +36,7 @@ from vericite.text.acronyms import without_long_forms
 from vericite.text.assertion import ASSERTIONS, asserted_part, denies, is_qualified
 from vericite.text.citations import CITATIONS
 from vericite.text.injection import INSTRUCTIONS
+from vericite.text.labels import LABELS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.printed import split_answer
 from vericite.text.sentences import SPLITTER, punkt_signature
@@ -259,6 +260,7 @@ class Verifier:
                 "language": "any (as published)" if protocol.published else LANGUAGE,
                 "assertions": "judged (as published)" if protocol.published else ASSERTIONS,
                 "instructions": "judged (as published)" if protocol.published else INSTRUCTIONS,
+                "labels": "judged (as published)" if protocol.published else LABELS,
             },
         )
 

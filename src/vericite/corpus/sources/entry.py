@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from vericite.corpus.pubmed.text import date_in, iso_date
 from vericite.records import Document, Reference, Section, storable
+from vericite.text.labels import section_labels
 from vericite.text.references import reference_key
 
 _LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -27,37 +28,19 @@ def language_code(name: str) -> str | None:
     return _CODES.get(folded) or _CODES.get(folded.replace("_", "-").split("-")[0])
 
 
-_WORDS = frozenset[str](_LISTS["labels"]["words"].split())
-_BETWEEN = frozenset[str](_LISTS["labels"]["between"].split())
-_COLON = re.compile(r":(?=\s|\Z)")
-_LABEL = re.compile(r"(?:\A|(?<=[.?!;:)\]%])\s{1,3}|\n)(?P<label>[A-Z][A-Za-z/&,'’() -]{2,70})\Z")
-_REACH = 75
-_PIECE = re.compile(r"[A-Za-z]+|[&/]")
-
-
 def abstract_sections(text: str) -> tuple[Section, ...]:
-    """Split an abstract into sections.
-
-    ``BACKGROUND: ... METHODS: ...`` is split only at labels whose words are all known label words, so that a
-    sentence such as ``RNA: ...`` stays whole. A single label counts only at the beginning.
-    """
-    before = (_LABEL.search(text, max(0, colon.start() - _REACH), colon.start()) for colon in _COLON.finditer(text))
-    found = [match for match in before if match and _is_label(match["label"])]
-    if not found or (len(found) == 1 and found[0].start() > 0):
+    """Split an abstract into sections at its labels: ``BACKGROUND: ... METHODS: ...``."""
+    found = section_labels(text)
+    if not found:
         return (Section(text=text),) if text else ()
     sections: list[Section] = []
-    if opening := text[: found[0].start()].strip():
+    if opening := text[: found[0].start].strip():
         sections.append(Section(text=opening))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    for match, end in zip(found, ends, strict=True):
-        if body := text[match.end() + 1 : end].strip():
-            sections.append(Section(text=body, label=match["label"].strip()))
+    ends = [label.start for label in found[1:]] + [len(text)]
+    for label, end in zip(found, ends, strict=True):
+        if body := text[label.end : end].strip():
+            sections.append(Section(text=body, label=text[label.slice].removesuffix(":").strip()))
     return tuple(sections)
-
-
-def _is_label(label: str) -> bool:
-    pieces = [piece.lower() for piece in _PIECE.findall(label)]
-    return any(piece in _WORDS for piece in pieces) and all(piece in _WORDS or piece in _BETWEEN for piece in pieces)
 
 
 # "a<b" is not a tag: a tag holds only a known name and attributes.
