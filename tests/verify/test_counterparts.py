@@ -46,6 +46,30 @@ def test_figures_of_arms_that_the_claim_does_not_name_are_listed():
     assert found.arms.listed == "34% (lifestyle) and 18% (metformin)"
 
 
+NAUSEA = "Nausea occurred in 14% of the 0.5 mg group, 22% of the 1.0 mg group and 6% of the placebo group."
+PLACED = "Nausea occurred with 0.5 mg in 14%, with 1.0 mg in 22% and with placebo in 6%."
+WEIGHT = "Mean body weight fell by 3.5 kg, 5.8 kg and 0.9 kg."
+OUTCOME = "The outcome occurred in 102 participants in the intensive group and 148 in the standard group."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "listed", "said"),
+    [
+        ("Body weight fell by 8.5 kg with the 1.0 mg dose.", WEIGHT, "3.5 kg, 5.8 kg and 0.9 kg", ""),
+        ("Nausea occurred in 12% of patients given 1.0 mg.", NAUSEA, "", "22%"),
+        ("Nausea occurred in 12% of patients given 1 mg, compared with placebo.", NAUSEA, "", "22%"),
+        ("Nausea occurred in 12% of patients given placebo.", NAUSEA, "", "6%"),
+        ("Nausea occurred in 12% of patients.", NAUSEA, "14%, 22% and 6%", ""),
+        ("Nausea occurred in 12% of patients given 1.0 mg.", PLACED, "14%, 22% and 6%", ""),
+        ("The outcome occurred in 160 patients of the standard group.", OUTCOME, "", "148"),
+        ("The outcome occurred in 160 patients.", OUTCOME, "102 and 148", ""),
+    ],
+)  # fmt: skip
+def test_of_a_list_only_the_figure_of_the_arm_that_the_claim_names_stands_for_it(claim, source, listed, said):
+    found = of(claim, source)
+    assert (found.listed, found.whole) == (listed, said)
+
+
 @pytest.mark.parametrize(
     ("claim", "source", "carried"),
     [

@@ -25,7 +25,7 @@ from vericite.verify.premises import Sources
 from vericite.verify.swaps import Swap, swap
 from vericite.verify.verifier import weighted_overlap
 
-EXPLAINING = "words.v6"
+EXPLAINING = "words.v7"
 """Signature of the rules, for provenance; changes whenever they would name other words."""
 
 _AT_ONCE, _CLAIMS = 32, 64
@@ -285,8 +285,10 @@ def _of_number(claim: str, suspect: Suspect, words: str, instead: Counterpart) -
     first, other = _with_context(claim, suspect, words, instead.said)
     if instead.said:
         return f"{SOURCE_SAYS} {first}; the claim says {other}."
-    arms = f"; it has {instead.arms.listed}" if instead.arms else ""
-    return f"{other[:1].upper()}{other[1:]} is not in the source{arms}."
+    if instead.several:
+        other = next((claim[item.start : item.stop] for item in amounts(claim) if item.start == suspect.start), other)
+    has = f"; it has {instead.listed}" if instead.listed else ""
+    return f"{other[:1].upper()}{other[1:]} is not in the source{has}."
 
 
 def _with_context(claim: str, suspect: Suspect, words: str, said: str) -> tuple[str, str]:
