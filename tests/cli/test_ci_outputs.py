@@ -211,6 +211,30 @@ def test_a_drop_that_is_no_chance_fails_without_a_gate(run_cli, here: Path):
     assert found["is_worse"] and len(found["worse"]) == 5
 
 
+def test_a_run_of_one_answer_that_got_worse_says_that_it_failed_and_why(run_cli, here: Path):
+    """It said that the difference may be chance, and exited with 1."""
+    write(here / "before.jsonl", record("a", "Statins lower LDL [1]. Statins lower LDL of all [1]."))
+    write(here / "after.jsonl", record("a", "Statins raise LDL [1]. Statins lower LDL of all [1]."))
+    run_cli("check", "before.jsonl", "--out", "verdicts.jsonl")
+    printed = run_cli("check", "after.jsonl", "--baseline", "verdicts.jsonl", "--rows", "0", "--junit", "j.xml")
+    last = printed.out.splitlines()[-1]
+    assert printed.code == 1 and last.startswith(
+        "baseline failed: the share of supported citations fell from 0.500 to "
+    )
+    assert last.endswith(" and a sentence got worse; there is no interval, because one answer is compared")
+    assert "may be chance" not in printed.out
+    (failure,) = etree.parse(here / "j.xml").xpath("//testsuite[@name='baseline']/testcase/failure")
+    assert last in "".join(failure.itertext()) + str(failure.attrib)
+
+
+def test_a_run_of_one_answer_in_which_no_sentence_got_worse_does_not_fail(run_cli, here: Path):
+    write(here / "before.jsonl", record("a", "Statins lower LDL [1]. Statins raise LDL [1]."))
+    write(here / "after.jsonl", record("a", "Statins raise LDL [1]."))
+    run_cli("check", "before.jsonl", "--out", "verdicts.jsonl")
+    printed = run_cli("check", "after.jsonl", "--baseline", "verdicts.jsonl", "--rows", "0")
+    assert printed.code == 0 and "baseline failed" not in printed.out
+
+
 def test_a_baseline_fails_if_nothing_was_judged_now(run_cli, here: Path):
     write(here / "before.jsonl", record("a", "Statins lower LDL [9]."))
     run_cli("check", "before.jsonl", "--out", "verdicts.jsonl")

@@ -150,8 +150,9 @@ class CIReports:
         if compared is not None:
             # Also where a record could not be used, which decides the exit code.
             failed = not results and compared.is_worse
-            failures += [compared.sentence] if failed else []
-            self._write("junit", baseline_suite(failed, "\n".join([compared.sentence, *compared.lines()])))
+            failures += [compared.failure] if failed else []
+            said = [compared.failure] if failed else []
+            self._write("junit", baseline_suite(failed, "\n".join([*said, compared.sentence, *compared.lines()])))
         self._write("junit", gate_suite(results) if results else "")
         unusable = _unusable(problems)
         self._write("junit", record_suite(unusable) if unusable else "")

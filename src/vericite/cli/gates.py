@@ -31,6 +31,8 @@ def say_gates(results: Sequence[GateResult], compared: BaselineResult | None) ->
         say("\n".join([*compared.lines(), compared.sentence]))
     for result in results:
         say(result.sentence)
+    if compared is not None and compared.failure and not results:
+        say(compared.failure)
 
 
 def remark_unjudged(counts: Summary, code: ExitCode) -> None:

@@ -232,20 +232,34 @@ class BaselineResult:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the share of supported citations fell, and its interval excludes no change; or nothing was judged.
+        """Whether this run fails: see ``failure``."""
+        return bool(self.failure)
 
-        If all answers fell by the same amount, there is no interval, and the fall is certain.
+    @property
+    def failure(self) -> str:
+        """Why this run is worse than the baseline, in one line; empty if it is not.
+
+        It is if the share of supported citations fell, and its interval excludes no change; or if nothing was judged.
+        Without an interval, as for one answer or if all fell by the same amount, it is if a sentence got worse, too.
         """
         found = self.comparison.difference
-        fell = found.value is not None and found.value < 0 and (found.high is None or found.high < 0)
-        return fell or bool(self.unjudged)
+        if self.unjudged:
+            return f"baseline failed: nothing was judged; {self.unjudged}"
+        if found.value is None or found.value >= 0:
+            return ""
+        now, before = self.comparison.values
+        fell = f"baseline failed: the share of supported citations fell from {before:.3f} to {now:.3f}"
+        if found.high is not None:
+            return f"{fell}, and the 95 % interval of the difference excludes 0" if found.high < 0 else ""
+        compared = "one answer is compared" if self.comparison.compared == 1 else "all answers fell alike"
+        return f"{fell} and a sentence got worse; there is no interval, because {compared}" if self.worse else ""
 
     @property
     def sentence(self) -> str:
         """The result in one line."""
         counts = {"new": self.new, "missing": self.missing}
         others = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        parts = [f"baseline: {self.comparison.sentence}"]
+        parts = [f"baseline: {self._difference}"]
         if self.unjudged:
             parts.append(f"{self.unjudged[0].upper()}{self.unjudged[1:]}")
         if others:
@@ -255,6 +269,16 @@ class BaselineResult:
                 "The baseline was judged otherwise (another judge, protocol or version): write it again with --out."
             )
         return " ".join(parts)
+
+    @property
+    def _difference(self) -> str:
+        """The difference in one sentence. Without an interval, nothing says that a fall may be chance."""
+        found = self.comparison.difference
+        if found.value is None or found.value >= 0 or found.high is not None or not self.worse:
+            return self.comparison.sentence
+        count = counted(self.comparison.compared, "answer")
+        fewer = f"{-100 * found.value:.1f} points fewer citations than the baseline"
+        return f"This run supports {fewer} ({count}, no interval)."
 
     def lines(self) -> Iterable[str]:
         """Yield a line for each sentence that got worse, the worst first, then how many are not listed."""
@@ -280,5 +304,6 @@ class BaselineResult:
             "missing": self.missing,
             "same_protocol": self.same_protocol,
             "is_worse": self.is_worse,
+            "failure": self.failure,
             "worse": [vars(sentence) for sentence in self.worse],
         }
