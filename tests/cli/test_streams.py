@@ -35,3 +35,29 @@ def test_a_closed_pipe_is_not_a_failure(tmp_path, options: list[str]):
     assert done.returncode == 141, done.stderr
     assert b"can be written" not in done.stderr
     assert b"are in /dev/stdout" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        (("ask", "Does vitamin D prevent falls?", "--out", "a.md", "--out", "a.html"), ("a.md", "a.html")),
+        (("check", "answers.jsonl", "--out", "v.jsonl", "--report", "r.html", "--junit", "j.xml"), ("r.html", "j.xml")),
+        (("repair", "answers.jsonl", "--out", "repaired.jsonl"), ("repaired.jsonl",)),
+        (("score", "answers.jsonl", "-m", "Length", "--out", "scores.json"), ("scores.json",)),
+    ],
+    ids=["ask", "check", "repair", "score"],
+)
+def test_files_are_complete_though_the_reader_of_the_output_goes(tmp_path, command, files):
+    line = {"answer": "Aspirin helps [1].", "documents": [{"id": "a", "text": "Aspirin helps."}]}
+    lines = "".join(json.dumps({"id": str(number), **line}) + "\n" for number in range(50))
+    (tmp_path / "answers.jsonl").write_text(lines)
+    judge = () if command[0] in ("ask", "score") else ("--judge", "lexical")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        whole = [sys.executable, "-m", "vericite", *command, *judge]
+        done = subprocess.run(whole, stdout=gone, stderr=subprocess.PIPE, timeout=120, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all((tmp_path / name).stat().st_size > 100 for name in files)
+    assert not list(tmp_path.glob("*.partial"))

@@ -22,7 +22,7 @@ from vericite.cli.demonstrations import demonstrations
 from vericite.cli.evidence import evidence
 from vericite.cli.experiments import compute, run, table
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
-from vericite.cli.io import set_quiet
+from vericite.cli.io import set_quiet, set_writes_files
 from vericite.cli.prompts import prompts
 from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
@@ -62,6 +62,7 @@ def root(
     A research tool, not medical advice. Nothing leaves this machine unless you name a remote model or corpus.
     """
     set_quiet(quiet)
+    set_writes_files(False)
     if offline:
         # Through the environment it also reaches other packages and processes.
         os.environ[OFFLINE] = "1"

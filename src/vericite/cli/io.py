@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from errno import EPIPE
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -22,14 +24,42 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
+_writes_files = ContextVar("writes_files", default=False)
+
+
+def set_writes_files(writes_files: bool) -> None:
+    """Set whether the command also writes files, which must be complete if the reader of its output goes."""
+    _writes_files.set(writes_files)
+
+
+def end_or_go_on(stream: TextIO) -> None:
+    """Handle a pipe whose reader has gone (``vericite ... | head``): go on without it if the command writes files.
+
+    Raises:
+        BrokenPipeError: It only prints.
+    """
+    if not _writes_files.get():
+        raise BrokenPipeError(EPIPE, "the reader has gone")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _print(text: str, err: bool = False, nl: bool = True) -> None:
+    try:
+        typer.echo(text, err=err, nl=nl)
+    except BrokenPipeError:
+        end_or_go_on(sys.stderr if err else sys.stdout)
+
+
 def say(text: str, err: bool = False) -> None:
     """Print lines that are not JSON, with terminal control characters replaced."""
-    typer.echo("\n".join(map(clean, text.split("\n"))), err=err)
+    _print("\n".join(map(clean, text.split("\n"))), err=err)
 
 
 def say_json(text: str) -> None:
     """Print JSON, with terminal control characters escaped."""
-    typer.echo("\n".join(line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")))
+    _print("\n".join(line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")))
 
 
 def _escaped(char: str) -> str:
@@ -55,7 +85,7 @@ def with_address(text: str) -> str:
 
 def remark(line: object) -> None:
     """Print a message for the user on stderr."""
-    typer.echo(f"vericite: {clean(with_address(str(line)))}", err=True)
+    _print(f"vericite: {clean(with_address(str(line)))}", err=True)
 
 
 _quiet = ContextVar("quiet", default=False)
@@ -114,7 +144,7 @@ def show_embedding(done: int, all: int) -> None:
         return
     last = done == all
     if sys.stderr.isatty():
-        typer.echo(f"\rvericite: vectors of {done:,} of {all:,} documents", err=True, nl=last)
+        _print(f"\rvericite: vectors of {done:,} of {all:,} documents", err=True, nl=last)
     elif last or done % 1_000 == 0:
         remark(f"vectors of {done:,} of {all:,} documents")
     if last and all >= _MANY:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from vericite.cli.exits import ExitCode, end
-from vericite.cli.io import remark
+from vericite.cli.io import remark, set_writes_files
 from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError, Problems, RecordError, VeriCiteError
 from vericite.text.counted import counted
@@ -89,7 +89,7 @@ def _is_same(path: Path, other: Path) -> bool:
 def refuse_unwritable(
     path: Path | None, what: str = "--out", is_shared: bool = False, endings: Collection[str] = ()
 ) -> None:
-    """Refuse an output file that cannot be written, before work begins.
+    """Refuse an output file that cannot be written, before work begins. The command then goes on if its reader goes.
 
     Args:
         path: The output file.
@@ -102,6 +102,7 @@ def refuse_unwritable(
     """
     if path is None:
         return
+    set_writes_files(True)
     is_text = what == "--out" and not is_shared and path.suffix.lower() not in endings
     if is_text and (wrong := _no_json_lines(path)):
         raise InputError(wrong)

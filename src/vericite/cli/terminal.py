@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
-from vericite.cli.io import clean, is_quiet, note
+from vericite.cli.io import clean, end_or_go_on, is_quiet, note
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
@@ -29,6 +29,10 @@ class Terminal(Console):
 
     def __init__(self, *, stderr: bool = False, width: int | None = None, **more: Any) -> None:
         super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False, **more)
+
+    def on_broken_pipe(self) -> None:
+        """Handle an output whose reader has gone."""
+        end_or_go_on(sys.stderr if self.stderr else sys.stdout)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of a renderable; only rich's own segments keep control characters."""
