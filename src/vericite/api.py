@@ -421,8 +421,9 @@ def report(
 
     Args:
         systems: Systems to show, as for ``score``.
-        out: File for the page, or for the same as a document if it ends in .docx or .md. Default: the page is only
-            returned.
+        out: What to write, as ``vericite report --out`` does: a page for .html, a document for .docx or .md, a table
+            with a row per citation for .csv, a folder with a page and separate data for a name without an ending.
+            Default: the page is only returned.
         gold: A file of gold answers.
         title: The page's heading.
         language: Language of the words around answers and sources: en, de or es.
@@ -430,18 +431,19 @@ def report(
         judge: A judge or its name, for answers without verdicts.
 
     Raises:
-        InputError: A file cannot be read or written, or one system would have verdicts of two protocols.
+        InputError: A file cannot be read or written, ``out`` has another ending, or one system would have verdicts of
+            two protocols.
     """
     from vericite.reporting.data import make_report, with_verdicts
-    from vericite.reporting.page import make_page, write_page
-    from vericite.reporting.written import DOCUMENTS, write_systems
+    from vericite.reporting.page import make_page
+    from vericite.reporting.written import is_report_folder, write_report
 
+    if out is not None:
+        is_report_folder(Path(out))  # Refuse another ending before anything is judged.
     checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
-    page = make_page(make_report(checked), title, language=language)
-    if out is not None and Path(out).suffix.lower() in DOCUMENTS:
-        write_systems(checked, Path(out))
-    elif out is not None:
-        write_page(page, Path(out))
+    page = None if out is None else write_report(checked, Path(out), title, language=language)
+    if page is None or page.data is not None:
+        page = make_page(make_report(checked), title, language=language)
     return page.html
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import vericite
+from vericite.errors import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -103,11 +104,30 @@ def test_checked_answers_are_written_for_a_colleague_in_word_and_markdown(run_cl
     assert "Beta-blockers reduce mortality" in (tmp_path / "python.md").read_text(encoding="utf-8")
 
 
+def test_a_report_in_python_is_what_the_command_writes_for_the_ending(run_cli, tmp_path: Path):
+    """Python wrote the page into a .csv."""
+    answers = str(EXAMPLES / "answers.jsonl")
+    for name in ("x.csv", "x.md", "x.html", "folder"):
+        assert "Cited answers</h1>" in vericite.report(answers, tmp_path / "python" / name, judge="lexical")
+        out = tmp_path / "command" / name
+        assert run_cli("report", answers, "--out", str(out), "--set", "check.judge=lexical").code == 0
+    for name in ("x.csv", "x.md", "x.html", "folder/index.html", "folder/data.js"):
+        assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
+    with pytest.raises(InputError, match=r"expected a report to end in \.html.*found .*x\.pdf"):
+        vericite.report(answers, tmp_path / "x.pdf")
+
+
+def test_check_refuses_a_page_whose_name_says_that_it_is_none(run_cli, tmp_path: Path):
+    printed = run_cli("check", str(EXAMPLES / "answers.jsonl"), "--report", str(tmp_path / "x.csv"))
+    assert printed.code == 2 and "expected --report to end in .html; found" in printed.err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["report.xlsx", "report.pdf", "v1.2"])
 def test_a_name_whose_ending_says_nothing_is_no_folder(run_cli, tmp_path: Path, name: str):
     command = ("report", str(EXAMPLES / "answers.jsonl"), "--set", "check.judge=lexical", "--out", str(tmp_path / name))
     printed = run_cli(*command)
-    assert printed.code == 2 and "expected --out to end in .html" in printed.err
+    assert printed.code == 2 and "expected a report to end in .html" in printed.err
     assert list(tmp_path.iterdir()) == []
     (tmp_path / name).mkdir()
     assert run_cli(*command).code == 0 and (tmp_path / name / "index.html").is_file()

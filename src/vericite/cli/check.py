@@ -130,6 +130,7 @@ def check(
         refuse_form(file, out)
     refuse_unwritable(out, is_shared=plan.workers.ray is not None, endings=FORMS if is_paper else ())
     refuse_same(page, file, documents, what="--report")
+    _refuse_no_page(page)
     refuse_unwritable(page, "--report")
     options = CIOptions(junit, sarif, github, as_json)
     options.refuse(file, documents, baseline)
@@ -174,6 +175,16 @@ def check(
         reports.end(results, compared, problems, code)
         remark_unjudged(rates.summary, code)
         report(problems, code)
+
+
+def _refuse_no_page(page: Path | None) -> None:
+    from vericite.errors import InputError
+
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            f"expected --report to end in .html; found {page}. For .csv, .docx and .md, keep the verdicts with --out "
+            f"verdicts.jsonl, then: vericite report verdicts.jsonl --out {page}"
+        )
 
 
 def _refuse_one_file(files: Mapping[str, Path | None]) -> None:
@@ -264,7 +275,7 @@ def _write_page(items: list[Item], file: Path, page: Path) -> None:
     from vericite.evaluate.scoring import System, system_names
 
     name = "answers" if str(file) == "-" else system_names([file])[0]
-    note(write_report([System(name, tuple(items))], page))
+    note(write_report([System(name, tuple(items))], page)[0])
 
 
 class _Table:

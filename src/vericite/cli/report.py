@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import note, output, remark, say
+from vericite.cli.io import note, remark, say
 from vericite.cli.options import FormatOption
 from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
     from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
-
-TITLE = "Cited answers"
-
-_FILES = (".html", ".htm", ".csv", ".docx", ".md")
 
 
 @takes_plan("report", files=False, project=False)
@@ -56,8 +52,7 @@ def report(
     """
     from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
-    from vericite.reporting.written import DOCUMENTS, write_systems
-    from vericite.text.counted import counted
+    from vericite.reporting.written import REPORTS, is_report_folder
 
     if bool(labels) != (sample is not None):
         raise InputError(
@@ -68,45 +63,19 @@ def report(
     for path in out:
         if str(path) == "-":
             raise InputError(
-                f"expected --out to be a file ({', '.join(_FILES)}) or a folder; found -, the standard output"
+                f"expected --out to be a file ({', '.join(REPORTS)}) or a folder; found -, the standard output"
             )
         refuse_same(path, sample, *(labels or ()))
-        if not _is_folder(path):
-            refuse_unwritable(path, endings=_FILES)
+        if not is_report_folder(path):
+            refuse_unwritable(path, endings=REPORTS)
     problems = Problems()
     with reported(problems):
         with _remark_if_stopped():
             checked = checked_systems(systems, problems, plan, gold, documents, out, format)
             people = by_people(checked, sample, labels, problems) if sample and labels else ()
         for path in out:
-            ending = path.suffix.lower()
-            if ending == ".csv":
-                _write_table(checked, path)
-            elif ending in DOCUMENTS:
-                write_systems(checked, path)
-                note(f"{path}: {counted(sum(len(system.items) for system in checked), 'answer')}")
-            else:
-                say(
-                    write_report(
-                        checked, path, external_data=_is_folder(path), people=people, language=plan.report.language
-                    )
-                )
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether a path means a folder: there is one, or the name is new and has no ending.
-
-    Raises:
-        InputError: The name has an ending that says nothing here.
-    """
-    if path.suffix.lower() in _FILES or path.exists():
-        return path.is_dir()
-    if path.suffix:
-        raise InputError(
-            f"expected --out to end in {', '.join(_FILES)}, or to be the name of a folder; found {path}. "
-            "Excel and LibreOffice open .csv. Create the folder first if its name has a dot"
-        )
-    return True
+            told, is_page = write_report(checked, path, people=people, language=plan.report.language)
+            (say if is_page else note)(told)
 
 
 @contextmanager
@@ -119,36 +88,27 @@ def _remark_if_stopped() -> Generator[None]:
         raise
 
 
-def _write_table(systems: Sequence[System], path: Path) -> None:
-    """Write a table with a row per citation."""
-    from vericite.reporting.data import citation_table
-
-    with output(path) as file:
-        assert file is not None
-        file.write([citation_table(systems)])
-    note(f"{path}: a row per citation")
-
-
 def write_report(
     systems: Sequence[System],
     out: Path,
-    title: str = TITLE,
-    external_data: bool = False,
+    title: str = "",
     people: Sequence[SystemByPeople] = (),
     language: Language = "en",
-) -> str:
-    """Write the page of checked systems; return a line with its counts and size.
+) -> tuple[str, bool]:
+    """Write the report of checked systems; return a line about it, and whether it is a page.
 
     Raises:
-        InputError: The page cannot be written.
+        InputError: The file cannot be written.
     """
-    from vericite.reporting.data import make_report
-    from vericite.reporting.page import LARGEST, make_page, write_page
+    from vericite.reporting.page import LARGEST
+    from vericite.reporting.written import TITLE
+    from vericite.reporting.written import write_report as write
     from vericite.text.counted import counted
 
-    page = make_page(make_report(systems, people=people), title, external_data, language)
-    write_page(page, out)
-    if page.size > LARGEST and not external_data:
+    page = write(systems, out, title or TITLE, people, language)
+    count = counted(sum(len(system.items) for system in systems), "answer")
+    if page is None:
+        return (f"{out}: a row per citation" if out.suffix.lower() == ".csv" else f"{out}: {count}"), False
+    if page.size > LARGEST and page.data is None:
         remark("a page of this size opens slowly; `vericite report --out FOLDER` keeps the data in a separate file")
-    count = sum(len(system.items) for system in systems)
-    return f"{out}: {counted(count, 'answer')}, {page.size / 1e6:.1f} MB"
+    return f"{out}: {count}, {page.size / 1e6:.1f} MB", True

@@ -17,8 +17,13 @@ from vericite.text.references import body_end
 from vericite.version import __version__
 
 if TYPE_CHECKING:
+    from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
+    from vericite.reporting.page import Page
+    from vericite.reporting.words import Language
 
+TITLE = "Cited answers"
+"""The heading of a page of several answers."""
 FORMS = {
     ".md": "Markdown",
     ".html": "a page that opens from disk",
@@ -29,6 +34,8 @@ FORMS = {
 """What is written, by the ending of the file."""
 DOCUMENTS = (".docx", ".md")
 """Endings of documents that people go on writing in."""
+REPORTS = (".html", ".htm", ".csv", *DOCUMENTS)
+"""Endings of reports; a name without an ending is a folder."""
 
 
 def form_of(out: Path) -> str:
@@ -59,6 +66,50 @@ def write_runs(runs: Sequence[Run], out: Path) -> None:
         _write_lines(_document(runs), out)
     else:
         _write(out, _text(runs, ending))
+
+
+def is_report_folder(out: Path) -> bool:
+    """Whether a report goes into a folder: there is one, or the name is new and has no ending.
+
+    Raises:
+        InputError: The ending is none of ``REPORTS``.
+    """
+    if out.suffix.lower() in REPORTS or out.exists():
+        return out.is_dir()
+    if out.suffix:
+        raise InputError(
+            f"expected a report to end in {', '.join(REPORTS)}, or to be the name of a folder; found {out}. "
+            "Excel and LibreOffice open .csv. Create the folder first if its name has a dot"
+        )
+    return True
+
+
+def write_report(
+    systems: Sequence[System],
+    out: Path,
+    title: str = TITLE,
+    people: Sequence[SystemByPeople] = (),
+    language: Language = "en",
+) -> Page | None:
+    """Write the report of checked systems in the form that the name asks for; return the page if it is one.
+
+    Raises:
+        InputError: The ending is none of ``REPORTS``, or the file cannot be written.
+    """
+    from vericite.reporting.data import citation_table, make_report
+    from vericite.reporting.page import make_page, write_page
+
+    is_folder = is_report_folder(out)
+    ending = "" if is_folder else out.suffix.lower()
+    if ending == ".csv":
+        _write(out, [citation_table(systems)])
+    elif ending in DOCUMENTS:
+        write_systems(systems, out)
+    else:
+        page = make_page(make_report(systems, people=people), title, is_folder, language)
+        write_page(page, out)
+        return page
+    return None
 
 
 def write_systems(systems: Sequence[System], out: Path) -> None:
@@ -127,7 +178,7 @@ def _page(runs: Sequence[Run]) -> str:
 
     # In the order of the questions.
     items = tuple(SystemFiles(runs={run.question.id: run}).system("answers").items[0] for run in runs)
-    title = runs[0].question.text if len(runs) == 1 else "Cited answers"
+    title = runs[0].question.text if len(runs) == 1 else TITLE
     return make_page(make_report([System("answers", items)]), title).html
 
 
