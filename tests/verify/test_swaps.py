@@ -16,7 +16,7 @@ from vericite.models.contracts import Judgement
 from vericite.pipeline.check import check_many, parsed
 from vericite.verify.arms import contrasts
 from vericite.verify.figures import findings
-from vericite.verify.swaps import swap
+from vericite.verify.swaps import ARMS, agreement, swap
 
 CASES = [
     json.loads(line)
@@ -24,6 +24,8 @@ CASES = [
 ]
 LIFESTYLE = "Diabetes was reduced by 34% with lifestyle and by 18% with metformin compared with placebo."
 DEATHS = "Mortality was lower with dexamethasone than with usual care (22.9% vs 25.7%; rate ratio 0.83)."
+DOSES = "Nausea occurred in 14% of the 0.5 mg group, 22% of the 1.0 mg group and 6% of the placebo group."
+COUNTS = "The primary outcome occurred in 102 participants in the intensive group and 148 in the standard group."
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,9 @@ DEATHS = "Mortality was lower with dexamethasone than with usual care (22.9% vs 
         ("In the early and late arms, response was 61% and 43%, respectively.", "61% to early, 43% to late arms"),
         ("Relapse was rarer with lithium (21%) than with valproate (34%).", "21% to lithium, 34% to valproate"),
         ("Yoga reduced pain by 9 points and massage by 4 points.", "9 points to Yoga, 4 points to massage"),
+        ("Rash came in 4% of the 0.5 mg group and 9% of the 1 mg group.", "4% to 0.5 mg group, 9% to 1 mg group"),
+        ("It fell by 4% with zinc 20 mg and 2% with placebo.", "4% to zinc 20 mg, 2% to placebo"),
+        ("Stroke hit 12 people in the early group and 20 in the late group.", "12 to early group, 20 to late group"),
     ],
 )  # fmt: skip
 def test_figures_of_arms_are_read_in_clear_forms(text, arms):
@@ -72,6 +77,12 @@ def test_figures_of_no_arms_are_not_read(text):
         ("Relapse was lower on zinc than on iron.", "Freedom from relapse was 60% on zinc and 45% on iron.", ""),
         ("Symptoms persisted in 40% on spray.", "They resolved in 40% on drops and 60% on spray.", ""),
         ("Metformin cured 34%.", LIFESTYLE + " Metformin cured 34% of acne.", ""),
+        ("In the 0.5 mg arm, 22% felt sick.", DOSES, "22%"),
+        ("In the 1.0 mg arm, 22% felt sick.", DOSES, ""),
+        ("Sickness befell 6% with 1 mg.", DOSES, "6%"),
+        ("The outcome occurred in 102 patients of the standard group.", COUNTS, "102"),
+        ("The outcome occurred in 148 patients of the standard group.", COUNTS, ""),
+        ("The standard group had 102 patients.", COUNTS + " The standard group had 102 members.", ""),
     ],
 )  # fmt: skip
 def test_what_is_the_wrong_way_round_is_found(claim, source, words):
@@ -130,13 +141,46 @@ class Saying:
             yield Judgement(self.probabilities)
 
 
-def test_the_words_and_the_reason_are_in_the_verdict_unless_it_is_supported():
-    answer = parsed("Metformin reduced diabetes by 34% [1].", [LIFESTYLE])
-    verdict = next(check_many([answer], judge=Saying(0.05, 0.9, 0.05), explain=True)).verdicts[0]
+SWAPPED, SOUND = "Metformin reduced diabetes by 34% [1].", "Lifestyle reduced diabetes by 34% [1]."
+SUPPORTS, CONTRADICTS, SILENT = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.05, 0.05, 0.9)
+GIVEN = "the source gives 34% to lifestyle, 18% to metformin"
+
+
+@pytest.mark.parametrize(
+    ("said", "judged", "outcome", "reason"),
+    [
+        (SWAPPED, SUPPORTS, "abstained", f"unsure: the judge says supported, but {GIVEN}"),
+        (SWAPPED, CONTRADICTS, "contradicted", None),
+        (SWAPPED, SILENT, "irrelevant", None),
+        (SOUND, SUPPORTS, "supported", None),
+        (SOUND, CONTRADICTS, "abstained", f"unsure: the judge says contradicted, but {GIVEN}, as the sentence does"),
+        (SOUND, SILENT, "irrelevant", None),
+    ],
+)
+def test_there_is_no_verdict_where_figures_of_arms_are_against_the_judge(said, judged, outcome, reason):
+    for explain in (False, True):
+        checked = next(check_many([parsed(said, [LIFESTYLE])], judge=Saying(*judged), explain=explain))
+        (verdict,) = checked.verdicts
+        assert verdict.outcome == outcome
+        assert verdict.reasons == (() if reason is None else (reason,))
+        assert checked.provenance.parts["arms"] == ARMS
+
+
+@pytest.mark.parametrize("protocol", ["alce", "alce-as-published"])
+def test_other_protocols_leave_figures_to_the_judge(protocol):
+    checked = next(check_many([parsed(SWAPPED, [LIFESTYLE])], protocol, judge=Saying(*SUPPORTS)))
+    assert checked.verdicts[0].outcome == "supported" and "arms" not in checked.provenance.parts
+
+
+def test_the_words_and_the_reason_are_in_a_verdict_that_is_not_supported():
+    verdict = next(check_many([parsed(SWAPPED, [LIFESTYLE])], judge=Saying(*SILENT), explain=True)).verdicts[0]
     assert [(item.text, item.kind) for item in verdict.words] == [("34%", "number")]
     assert verdict.because == "The source gives 34% to lifestyle, 18% to metformin."
-    supported = next(check_many([answer], judge=Saying(0.9, 0.05, 0.05), explain=True)).verdicts[0]
-    assert (supported.label, supported.words, supported.because) == ("supported", (), "")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["swapped"]], ids=lambda case: case["claim"])
+def test_figures_never_agree_with_swapped_claims(case):
+    assert agreement(case["claim"], case["source"]) is None
 
 
 def test_long_texts_take_linear_time():

@@ -17,6 +17,7 @@ from vericite.records import CheckedAnswer, Evidence, Rate, Run, Verdict
 from vericite.records.results import NO_TEXT, OPPOSITE
 from vericite.reporting.blocks import StyledLine
 from vericite.reporting.run_lines import (
+    OTHER_FIGURE,
     RETRACTED,
     markers,
     native,
@@ -85,9 +86,10 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     """Yield rows for an answer's verdicts, then its failures and uncited claims."""
     id = clean(checked.id)
     for verdict in checked.verdicts:
+        figure = OTHER_FIGURE if verdict.has_other_figure else ""
         cells = (
             Text.assemble(*verdict_words(verdict, checked.kind_of(verdict))),
-            clean(", ".join(filter(None, (native(verdict), *verdict.opposition, verdict.elsewhere)))),
+            clean(", ".join(filter(None, (native(verdict), figure, *verdict.opposition, verdict.elsewhere)))),
             probability(verdict),
             _with_words(verdict),
         )
@@ -114,6 +116,7 @@ _WORDS = {
     "detail": "the protocol's own word for the verdict",
     "instead": "no cited source supports the sentence, another one does",
     "says the opposite": "a cited source supports the sentence, and another cited source contradicts it",
+    OTHER_FIGURE: "the judge passed over it: look at the sentence",
     "quoted": "taken word for word from its source; no judge was asked",
     "irrelevant": "not found in the source",
     "partly supported": "a part of the sentence may be found in its source",
@@ -128,7 +131,7 @@ _WORDS = {
 """Explanations for the table of verdicts."""
 
 
-_FOUND = (" instead", f" {OPPOSITE}", " statements", "partly supported", " redundant", "quoted", NO_TEXT)
+_FOUND = (OTHER_FIGURE, " instead", f" {OPPOSITE}", " statements", "partly supported", " redundant", "quoted", NO_TEXT)
 """Endings of what is found in the column of native verdicts, too."""
 
 
@@ -142,6 +145,7 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
         "detail": any(not name.endswith(_FOUND) for name in natives if name),
         "instead": any(name.endswith(" instead") for name in natives),
         OPPOSITE: any(name.endswith(OPPOSITE) for name in natives),
+        OTHER_FIGURE: any(OTHER_FIGURE in name for name in natives),
         "quoted": "quoted" in natives,
         "n of m statements": any(name.endswith(" statements") for name in natives),
         "partly supported": any(name.endswith("partly supported") for name in natives),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from vericite.text.sentences import split_sentences
 from vericite.text.words import stems
-from vericite.verify.figures import Amount, findings, unit_stem
+from vericite.verify.figures import Amount, amounts, findings, unit_stem
 
 _ARMS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -71,10 +71,18 @@ class Contrast:
     @cached_property
     def marks(self) -> tuple[frozenset[str], ...]:
         """For each arm, the stems that tell it from the others."""
-        own = [stems(item.arm) - _COMMON for item in self.given]
+        own = [arm_words(item.arm) - _COMMON for item in self.given]
         return tuple(
             mine.difference(*(other for place, other in enumerate(own) if place != at)) for at, mine in enumerate(own)
         )
+
+
+_DOSES = frozenset(_ARMS["doses"].split())
+
+
+def arm_words(text: str) -> frozenset[str]:
+    """Return what can name an arm: the stems of a text, and its doses."""
+    return stems(text).union(f"{item.value:g} {item.unit}" for item in amounts(text) if item.unit in _DOSES)
 
 
 _SIZES = "|".join((_ARMS["shrinking"] + " " + _ARMS["growing"]).split())
@@ -82,7 +90,7 @@ _DIFFERENT = "|".join((_ARMS["smaller"] + " " + _ARMS["larger"]).split())
 _COMMON = stems(_ARMS["common"])
 _FIGURE = (
     r"(?P<{0}>⟦[0-9]+⟧)"
-    rf"(?:\sof\s(?:the\s|all\s)?(?:{_ARMS['counted']})(?=\s(?:in|with|on|given)\b))?"
+    rf"(?:\s(?:of\s)?(?:the\s|all\s)?(?:{_ARMS['counted']})(?=\s(?:in|with|on|given|of)\b))?"
 )
 _ENDING = _ARMS["ending"].split()
 _WORD = rf"(?!(?:{'|'.join(_ENDING)}|{_ARMS['giving']})\b)[A-Za-zα-ωΑ-Ω0-9][\w'’/+-]*"
@@ -138,16 +146,33 @@ _FORMS = [
 
 
 def _masked(sentence: str) -> tuple[str, list[Amount]]:
-    """Return a sentence in which each finding is ⟦n⟧, without its count, spread and brackets of other numbers."""
+    """Return a sentence in which each finding is ⟦n⟧, without its count, spread and brackets of other numbers.
+
+    A dose that names an arm is a word of it.
+    """
     kept = findings(sentence)
     parts: list[str] = []
     last = 0
     for number, item in enumerate(kept):
-        parts += [sentence[last : item.start], f"⟦{number}⟧"]
+        parts += [sentence[last : item.start], _dose(sentence, item) or f"⟦{number}⟧"]
         last = item.stop
     text = _SPREAD.sub("", "".join([*parts, sentence[last:]]))
     return _BRACKETS.sub("", text), kept
 
+
+def _dose(sentence: str, item: Amount) -> str:
+    """Return a dose as one word if it names an arm: "the 0.5 mg group", "with semaglutide 1 mg"; otherwise nothing."""
+    if item.unit not in _DOSES:
+        return ""
+    is_arm = _AFTER_DOSE.match(sentence, item.stop) or _BEFORE_DOSE.search(sentence[: item.start])
+    return f"{sentence[item.start : item.end].replace('.', 'p')}_{item.unit}" if is_arm else ""
+
+
+_AFTER_DOSE = re.compile(
+    r"(?:\s(?:once|twice|daily|weekly|a|per|day|week)){0,3}\s(?:group|arm|dose)s?\b", re.IGNORECASE
+)
+_BEFORE_DOSE = re.compile(rf"\b(?:{_ARMS['giving']})\s(?:the\s)?(?:[^\W\d_]{{4,}}\s)?$", re.IGNORECASE)
+_DOSE_WORD = re.compile(rf"\b([0-9,]+)(?:p([0-9]+))?_({'|'.join(sorted(_DOSES))})\b")
 
 _SPREAD = re.compile(r"⟦[0-9]+⟧\s?/\s?⟦[0-9]+⟧[,;:]?\s(?=⟦)|(?<=⟧)\s?(?:±|\+/-)\s?⟦[0-9]+⟧")
 _BRACKETS = re.compile(r"(?<=⟧)\s?(?:\([^()⟧]*(?:⟦[0-9]+⟧[^()⟧]*)*\)|\[[^\[\]]*\])")
@@ -195,7 +220,8 @@ def _read(sentence: str, match: re.Match[str], kept: list[Amount]) -> Contrast |
 
 
 def _named(arm: str) -> str:
-    return re.sub(r"^(?:the|a|an)\s", "", arm.strip(), flags=re.IGNORECASE)
+    plain = _DOSE_WORD.sub(lambda dose: f"{dose[1]}{f'.{dose[2]}' if dose[2] else ''} {dose[3]}", arm.strip())
+    return re.sub(r"^(?:the|a|an)\s", "", plain, flags=re.IGNORECASE)
 
 
 COMPARING = re.compile(rf"\b(?:as\s)?(?:{_ARMS['comparing']})\s", re.IGNORECASE)
@@ -218,7 +244,7 @@ def is_change(text: str, item: Amount) -> bool:
 
 def subject_of(claim: str, contrast: Contrast) -> int | None:
     """Return the place of the one arm that a claim is about; what it compares with and brackets are left out."""
-    own = stems(_ASIDE.sub(" ", claim))
+    own = arm_words(_ASIDE.sub(" ", claim))
     named = [place for place, marks in enumerate(contrast.marks) if marks <= own]
     others = [place for place, marks in enumerate(contrast.marks) if marks & own]
     return named[0] if len(named) == 1 and others == named else None

@@ -6,13 +6,14 @@ claim is negated, names both arms outside a comparison, or speaks of another out
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from vericite.text.words import Word, stem_of, stems, word_list, words
-from vericite.verify.arms import COMPARING, Contrast, contrasts, subject_of
+from vericite.verify.arms import COMPARING, Contrast, arm_words, contrasts, subject_of
 from vericite.verify.figures import Amount, findings, is_equal, is_like, unit_stem
 
 _ARMS: dict[str, str] = tomllib.loads((Path(__file__).parent / "arms.toml").read_text("utf-8"))
@@ -24,6 +25,8 @@ _LITTLE = stems(f"{_ARMS['common']} {_ARMS['little']}")
 _OF_ANY = frozenset(_ARMS["of_any_direction"].split())
 _UNCLEAR = frozenset(_ARMS["unclear"].split())
 _DENYING = word_list("negators") | word_list("unchanged") | word_list("alike")
+ARMS = "arms.v1"
+"""Signature of the rules, for provenance; changes whenever they would find something else."""
 Kind = Literal["level", "shrinking", "growing"]
 """What figures measure: how much there is, or how much of a change there was."""
 
@@ -54,6 +57,22 @@ def swap(claim: str, text: str) -> Swap | None:
     return (_swapped_figure(claim, text, found) or _reversed(claim, found)) if found else None
 
 
+def agreement(claim: str, text: str) -> Contrast | None:
+    """Return the figures of arms that say what a claim says; None if there are none, or others are against it."""
+    if any(word.lower in _DENYING for word in words(claim)) or swap(claim, text) is not None:
+        return None
+    found = contrasts(text)[:_MOST]
+    own = contrasts(claim)
+    for contrast in found:
+        for item in findings(claim):
+            equal = [place for place, figure in enumerate(contrast.given) if _is_same(item, figure.amount, claim)]
+            if len(equal) == 1 and _bearer(claim, item, own, contrast) == equal[0]:
+                return contrast
+        if _sign(claim, contrast) > 0:
+            return contrast
+    return None
+
+
 # A figure of another arm
 
 
@@ -71,7 +90,12 @@ def _swapped_figure(claim: str, text: str, found: Sequence[Contrast]) -> Swap | 
 
 
 def _is_same(item: Amount, other: Amount, claim: str) -> bool:
-    return bool(item.unit) and is_like(item, other) and is_equal(item, other, claim)
+    is_clear = bool(item.unit) or _COUNTED.match(claim, item.stop) is not None
+    return is_clear and is_like(item, other) and is_equal(item, other, claim)
+
+
+_COUNTED = re.compile(rf"\s(?:of\s)?(?:the\s|all\s)?(?:{_ARMS['counted']})\b", re.IGNORECASE)
+"""What comes after a number of people."""
 
 
 def _bearer(claim: str, item: Amount, own: Sequence[Contrast], contrast: Contrast) -> int | None:
@@ -79,7 +103,7 @@ def _bearer(claim: str, item: Amount, own: Sequence[Contrast], contrast: Contras
     for mine in own:
         for figure in mine.given:
             if (figure.amount.value, figure.amount.unit) == (item.value, item.unit):
-                named = [place for place, marks in enumerate(contrast.marks) if marks <= stems(figure.arm)]
+                named = [place for place, marks in enumerate(contrast.marks) if marks <= arm_words(figure.arm)]
                 return named[0] if len(named) == 1 else None
     compared = COMPARING.search(claim)
     if own or (compared and compared.start() < item.start and compared.start() > 0):
@@ -133,16 +157,21 @@ def _reversed(claim: str, found: Sequence[Contrast]) -> Swap | None:
     """Return the comparison that the figures of its outcome are against, if no other figures agree with it."""
     against: list[Swap] = []
     for contrast in found:
-        read = comparison(claim, contrast)
-        if read is None or not contrast.given[0].amount.unit or _turned(claim) != _turned(contrast.about):
-            continue
-        sign = read.sign(_kind(contrast)) * _order(contrast, read.first)
-        if not sign or not read.outcome <= stems(contrast.about):
-            continue
+        sign = _sign(claim, contrast)
         if sign > 0:
             return None
-        against.append(Swap("direction", read.word.start, read.word.end, contrast))
+        if sign and (read := comparison(claim, contrast)):
+            against.append(Swap("direction", read.word.start, read.word.end, contrast))
     return against[0] if against else None
+
+
+def _sign(claim: str, contrast: Contrast) -> int:
+    """Return 1 if figures of arms are as a claim compares them, -1 if they are the other way round, 0 if not clear."""
+    read = comparison(claim, contrast)
+    if read is None or not contrast.given[0].amount.unit or _turned(claim) != _turned(contrast.about):
+        return 0
+    sign = read.sign(_kind(contrast)) * _order(contrast, read.first)
+    return sign if read.outcome <= stems(contrast.about) else 0
 
 
 def _order(contrast: Contrast, first: int) -> int:

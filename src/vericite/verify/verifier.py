@@ -49,6 +49,7 @@ from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
 from vericite.verify.protocol import MEASURED, Protocol
 from vericite.verify.sheet import Cell, Overlap, Sheet
+from vericite.verify.swaps import ARMS, agreement, swap
 from vericite.version import __version__
 
 
@@ -247,6 +248,7 @@ class Verifier:
             )
         self._supported_from = 0.0 if protocol.precision is None else _lowest_at(protocol, self.judge)
         self._grades_parts = protocol.name in MEASURED and is_measured(self.judge.signature)
+        self._compares_arms = protocol.name in MEASURED and not protocol.published
         self._asks_question = traits.reads_question
         self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
@@ -261,6 +263,7 @@ class Verifier:
                 "assertions": "judged (as published)" if protocol.published else ASSERTIONS,
                 "instructions": "judged (as published)" if protocol.published else INSTRUCTIONS,
                 "labels": "judged (as published)" if protocol.published else LABELS,
+                **({"arms": ARMS} if self._compares_arms else {}),
             },
         )
 
@@ -398,7 +401,8 @@ class Verifier:
             statements = _statements(pending, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
         notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
-        unsure = self._unsure(outcome) or self._imprecise(outcome)
+        disputed = _against_figures(pending, outcome) if self._compares_arms else None
+        unsure = self._unsure(outcome) or self._imprecise(outcome) or disputed
         reasons = (
             *([unsure] if unsure else ()),
             *_parted(pending, outcome),
@@ -555,6 +559,17 @@ def _nearest(pending: PendingCase) -> EvidenceSpan | None:
     neutral = sheet.scores[0, alone, NEUTRAL]
     best = min(range(len(alone)), key=lambda place: (float(neutral[place]), -float(shared[place])))
     return _with_text(premises[alone[best]].passages[0], pending.case.documents)
+
+
+def _against_figures(pending: PendingCase, outcome: Outcome) -> str | None:
+    """Return why the figures that a source gives to arms are against a verdict, if they are."""
+    claim = pending.claim.text
+    text = " ".join(dict.fromkeys(premise.text for premise in pending.case.premises if len(premise.passages) == 1))
+    if outcome.label == "supported" and (swapped := swap(claim, text)):
+        return f"unsure: the judge says supported, but {swapped.reason}"
+    if outcome.label == "contradicted" and (agreed := agreement(claim, text)):
+        return f"unsure: the judge says contradicted, but the source gives {agreed}, as the sentence does"
+    return None
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
