@@ -122,3 +122,24 @@ def test_a_comma_too_many_in_a_marker_loses_no_citation(run_cli, tmp_path):
     (line,) = map(json.loads, out.read_text().splitlines())
     assert line["summary"]["citations"] == 2
     assert {verdict["claim"] for verdict in line["verdicts"]} == {"Statins lower LDL."}
+
+
+def test_ids_of_a_table_are_named_with_their_column_if_no_citation_finds_one(run_cli, tmp_path):
+    path, table = tmp_path / "in.md", tmp_path / "sources.csv"
+    path.write_text("Statins lower LDL [1].")
+    table.write_text("Quelle,Titel,Abstract\n1,On statins,Statins lower LDL.\n2,On tea,Tea is hot.\n")
+    printed = run_cli("check", str(path), "--documents", str(table)).err
+    assert "The documents have the ids sources:2, sources:3, made of the file's name and the line" in printed
+    assert "columns Quelle, Titel, Abstract. To take ids from another column, name it id" in printed
+    table.write_text("pmid,Titel,Abstract\n99,On statins,Statins lower LDL.\n")
+    printed = run_cli("check", str(path), "--documents", str(table)).err
+    assert "The documents have the ids 99, taken from column pmid; columns pmid, Titel, Abstract" in printed
+
+
+def test_a_column_nr_has_the_numbers_that_markers_name(run_cli, tmp_path):
+    path, table = tmp_path / "in.md", tmp_path / "sources.csv"
+    path.write_text("Statins lower LDL [1].")
+    table.write_text("nr,Titel,Abstract\n1,On statins,Statins lower LDL in trials.\n2,On tea,Tea is hot.\n")
+    printed = run_cli("check", str(path), "--documents", str(table), "--out", str(tmp_path / "o.jsonl"))
+    (line,) = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
+    assert printed.code == 0 and line["verdicts"][0]["documents"] == ["1"]

@@ -246,7 +246,7 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=5), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v15({embedder.signature}, prefers, by-not, longest=5)"
+    assert made.signature == f"extractive.v16({embedder.signature}, prefers, by-not, longest=5)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
@@ -444,6 +444,40 @@ def test_a_method_that_has_what_is_asked_for_counts_more_than_others_and_less_th
     asked = "What is the dose of zelotrine?"
     assert fit(asked, none, "method", True) < fit(asked, dose, "method", True) < fit(asked, dose, "result", True) == 1
     assert fit("Who discovered zelotrine?", dose, "method", True) < 1
+
+
+def test_a_comparison_that_names_the_dose_of_the_drug_asked_for_says_what_was_given():
+    asked = "What dose of empagliflozin was used?"
+    given = "We compared new users of empagliflozin 10 mg once daily with new users of a DPP-4 inhibitor."
+    assert fit(asked, given, "method", False) == fit(asked, "Patients were given zelotrine 5 mg.", "method", True)
+    assert fit("Who discovered empagliflozin?", given, "method", False) < fit(asked, given, "method", False)
+    for other in (
+        "We compared empagliflozin with sitagliptin 100 mg once daily.",
+        "We compared empagliflozin 5 mg/dL with sitagliptin.",
+        "We compared sitagliptin 100 mg once daily with placebo.",
+    ):
+        assert fit(asked, other, "method", False) < fit(asked, given, "method", False)
+
+
+@pytest.mark.parametrize(
+    ("question", "aspects"),
+    [
+        ("How much weight did patients lose with metformin?", ["amount"]),
+        ("How much sooner do stones pass with alpha blockers?", ["amount"]),
+        ("How much weight returns in patients who were given semaglutide and lost weight?", ["amount"]),
+        ("How much metformin was given?", ["dose"]),
+        ("How much vitamin C should I take?", ["dose"]),
+    ],
+)
+def test_how_much_asks_for_a_dose_only_of_what_is_given(question: str, aspects: list[str]):
+    assert [aspect.name for aspect in asked_aspects(question)] == aspects
+
+
+def test_an_amount_that_is_quoted_is_not_said_to_be_missing():
+    source = document("d", "Body weight decreased by 1.9 kg with zelotrine.", "Zelotrine is given by mouth.")
+    asked = Question(id="q", text="How much weight did patients lose with zelotrine?")
+    made = ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, evidence(source))
+    assert "1.9 kg" in made.text and not any("asked for" in note for note in made.notes)
 
 
 def test_more_than_halved_is_less():

@@ -107,7 +107,8 @@ def test_markdown_has_references_with_links_and_apart_what_is_not_cited(run: Run
 def test_a_source_from_a_file_has_its_pages_and_its_file_name_and_uncited_ones_come_last():
     cited = Document(
         id="Marin2022-c71659cbfc", title="Aspirin after stroke", year=2022, authors=("Marin A", "Schulz L"),
-        sections=(Section(text="Aspirin is old."), Section(text="Aspirin lowered the risk.")), pages=(0, 16),
+        sections=(Section(text="Aspirin is old.", label="Introduction"), Section(text="Aspirin lowered the risk.")),
+        pages=(0, 16),
     )  # fmt: skip
     other = Document.from_text("Ruiz2019-5f800efd4f", "Zinc is a metal.", "On zinc")
     hits = [

@@ -49,7 +49,7 @@ def read_answers(
     remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
     library = _looked_up(documents, file, format) or ReferencedLibrary(read_library(documents, problems))
     items = answers_in(file, format, library, on_format, on_line)
-    yield from problems.kept(watched(items, file, documents is not None))
+    yield from problems.kept(watched(items, file, documents is not None, lambda: _named(documents, library)))
     if isinstance(library, ReferencedLibrary):
         _remark_paired(library)
 
@@ -107,8 +107,13 @@ _NAMED = 5
 """Number of repeated ids to name; a file joined with itself repeats all of them."""
 
 
-def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool) -> Iterator[Answer | RecordError]:
-    """Yield the items; report a repeated id at once, and other problems of the file at the end."""
+def watched(
+    items: Iterable[Answer | RecordError], file: Path, has_library: bool, named: Callable[[], str] = lambda: ""
+) -> Iterator[Answer | RecordError]:
+    """Yield the items; report a repeated id at once, and other problems of the file at the end.
+
+    ``named`` says which ids the documents have.
+    """
     from vericite.errors import RecordError
     from vericite.text.printed import split_answer
 
@@ -145,8 +150,27 @@ def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool
         remark(
             f"expected citations of the documents given; found none in {file}, so every citation is dangling. "
             "A citation is the PMID, DOI, address or id of a document; [1] is the one with the id 1 or of a file 1.pdf "
-            "if the answer has no documents of its own"
+            f"if the answer has no documents of its own{named()}"
         )
+
+
+def _named(documents: Path | None, library: Library) -> str:
+    """Say which ids the documents of a file have, and from which of its columns they are if it is a table."""
+    from vericite.corpus.manuscript.listed import ReferencedLibrary
+    from vericite.corpus.sources.entry import names_document
+    from vericite.corpus.sources.rows import columns_of
+
+    if documents is None or not isinstance(library, ReferencedLibrary) or not library.ids:
+        return ""
+    ids = ", ".join(f"{id:.60}" for id in library.ids[:_NAMED]) + (" ..." if len(library.ids) > _NAMED else "")
+    said = f". The documents have the ids {ids}"
+    columns = columns_of(documents)
+    if not columns:
+        return said
+    sources = [name for name in columns if names_document(name)]
+    origin = f"taken from column {' or '.join(sources)}" if sources else "made of the file's name and the line"
+    shown = ", ".join(name[:40] for name in columns[:12])
+    return f"{said}, {origin}; columns {shown}. To take ids from another column, name it id in the first row"
 
 
 class _Ids:

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 from vericite.generate.subjects import unmentioned
-from vericite.text.names import names_in
+from vericite.text.names import is_mentioned, names_in
 from vericite.text.roles import Role
 
 Pattern = re.Pattern[str]
@@ -132,6 +132,9 @@ def fit(question: str, text: str, role: Role, is_labelled: bool) -> float:
     asked = asked_aspects(question)
     factor = min((aspect.unmet for aspect in asked if not aspect.is_in(text)), default=1.0)
     kind = empty_kind(text)
+    # "We compared empagliflozin 10 mg once daily with placebo" says what was given.
+    if kind == "aim" and gives_dose(question, text):
+        kind = "method"
     if (kind or role) == "method" and factor == 1.0 and _METHOD_ANSWERS & {aspect.name for aspect in asked}:
         return _GIVEN
     if kind is not None:
@@ -139,6 +142,25 @@ def fit(question: str, text: str, role: Role, is_labelled: bool) -> float:
     if role == "background" and _BACKGROUND_ANSWERS & {aspect.name for aspect in asked}:
         return factor
     return factor * (_ROLES if is_labelled else _LIKELY_ROLES).get(role, 1.0)
+
+
+_DOSE = (
+    r"\d[\d.,]{0,9}[ -]?(?:[mµμ]?g|mcg|micrograms?|milligrams?|grams?|iu|units?|m[lL])\b(?! ?(?:/|per) ?(?:d?l|lit))"
+)
+
+
+def gives_dose(question: str, text: str) -> bool:
+    """Whether a question asks for the dose of a named drug and a sentence has one next to the drug's name."""
+    if not any(aspect.name == "dose" for aspect in asked_aspects(question)):
+        return False
+    asked = [named for named in names_in(question) if named.is_drug]
+    for named in names_in(text) if asked else ():
+        name = re.escape(named.text)
+        behind = rf"\b{name}\b,? \(?(?:(?:at|in|a|an|of|oral|dose|doses|daily|the) ){{0,4}}{_DOSE}"
+        nearby = rf"{behind}|{_DOSE}(?: \w+){{0,2}} of {name}\b"
+        if any(is_mentioned(own, [named]) for own in asked) and re.search(nearby, text, re.IGNORECASE):
+            return True
+    return False
 
 
 @cache

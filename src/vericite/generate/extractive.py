@@ -613,7 +613,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v15({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v16({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """Return an answer of a few cited sentences, or say that the sources do not answer."""

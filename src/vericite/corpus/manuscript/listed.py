@@ -28,6 +28,11 @@ class ReferencedLibrary(Library):
         self.missing: list[str] = []
         super().__init__(self._all)
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all documents."""
+        return tuple(document.id for document in self._all)
+
     @cached_property
     def _works(self) -> FileWorks:
         return FileWorks("documents", self._all)

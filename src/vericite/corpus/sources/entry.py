@@ -272,6 +272,11 @@ def field_of(name: str) -> str | None:
     return _FIELD_OF.get(folded(name))
 
 
+def names_document(name: str) -> bool:
+    """Whether the id of a document may come from a column or key of this name."""
+    return field_of(name) in ("id", "pmid", "pmcid", "doi", "number")
+
+
 def entry_of(values: Mapping[str, object]) -> DocumentEntry:
     """Build an entry from named values. If two names mean the same field, the more specific name wins."""
     named = {folded(name): value for name, value in reversed(list(values.items()))}

@@ -83,7 +83,7 @@ _ANY_TEXT = ("markdown", "text")
 SOURCES = Registry("document format", _OWN, "vericite.document_sources", SourceFormat, last=_ANY_TEXT)
 """Document formats, in the order in which ``auto`` tries them. Other packages may add a ``SourceFormat``."""
 
-READERS = 6
+READERS = 7
 """Version of the readers. Raise it when a reader's output changes, so that stores read their files again."""
 
 _NO_TEXTS = ("pdf", "docx")

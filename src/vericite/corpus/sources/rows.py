@@ -220,6 +220,19 @@ def header_of(opening: str) -> tuple[str, tuple[str, ...]]:
     return max(found, key=lambda pair: (_known(pair[1]), len(pair[1]) > 1))
 
 
+def columns_of(path: Path) -> tuple[str, ...]:
+    """Return the names of a table's columns; none for another file.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    if path.is_dir():
+        return ()
+    with opened(path) as file:
+        form = next((form for form in (TSV, CSV) if not _is_json_file(file) and form.matches(file)), None)
+        return () if form is None else header_of(file.opening)[1]
+
+
 def is_pubmed_export(header: Sequence[str]) -> bool:
     """Whether a table is PubMed's CSV export, which has no abstracts."""
     return _OF_PUBMED.issubset(map(folded, header))
