@@ -126,6 +126,20 @@ def test_a_source_from_a_file_has_its_pages_and_its_file_name_and_uncited_ones_c
     assert printed[printed.index("Found and not cited") + 1] == "[2] On zinc  Ruiz2019"
 
 
+def test_a_document_lists_each_sentence_that_needs_a_person_and_counts_them():
+    """The list left out a sentence that cites nothing, and nothing said how many sentences need a person."""
+    source = Document.from_text("1-c71659cbfc", "Aspirin lowered the risk.")
+    text = "Aspirin lowered the risk [1]. It cures colds [1]. Buy it. Zinc too [4]."
+    answer = parse_answer("q", text, [source], QUESTION)
+    checked = vericite.check(answer, judge=lambda _, claim: "supported" if "risk" in claim else "irrelevant")
+    lines = [line.text for line in run_lines(as_run(answer, checked), full=True)]
+    listed = [line for line in lines[lines.index("Citations") :] if line[:1] in "[-"]
+    assert [line.split()[1] for line in listed] == ["supported", "irrelevant", "uncited", "dangling"]
+    assert checked.needing == 3 and lines[-1] == "3 of 4 sentences need a person."
+    # A source that is named after its file is shown by the file's name, without the hash.
+    assert lines[lines.index("Sources") + 1].startswith("[1] 1.") and "c71659cbfc" not in "".join(lines)
+
+
 @given(st.lists(st.tuples(texts, texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=4))
 def test_references_are_read_back_one_a_document(tmp_path_factory: pytest.TempPathFactory, values):
     documents = [

@@ -16,7 +16,9 @@ _WEB = re.compile(r"https?://[^\s\"<>]+", re.IGNORECASE)
 def reference_text(document: Document, most: int = _AUTHORS) -> str:
     """Return authors (at most ``most``), title, journal and year, as in the Vancouver style."""
     authors = ", ".join(document.authors[:most]) + (", et al" if len(document.authors) > most else "")
-    return in_sentences(authors, document.title or "(no title)", document.journal, document.year, "")
+    return in_sentences(
+        authors, document.title or _named_after_file(document) or "(no title)", document.journal, document.year, ""
+    )
 
 
 def in_sentences(*parts: str | int | None) -> str:
@@ -31,8 +33,12 @@ _HASHED = re.compile(r"(?P<stem>.+)-[0-9a-f]{10}")
 
 def file_name(document: Document) -> str:
     """Return the id; of a document named after its file, the file's name, without the hash that makes the id unique."""
+    return _named_after_file(document) or document.id
+
+
+def _named_after_file(document: Document) -> str:
     named = None if document.pmid or document.doi else _HASHED.fullmatch(document.id)
-    return named["stem"] if named else document.id
+    return named["stem"] if named else ""
 
 
 def links(document: Document) -> list[tuple[str, str]]:
@@ -44,6 +50,8 @@ def links(document: Document) -> list[tuple[str, str]]:
         found.append((document.pmcid, f"https://pmc.ncbi.nlm.nih.gov/articles/{quote(document.pmcid, safe='')}/"))
     if document.doi:
         found.append((f"doi:{document.doi}", f"https://doi.org/{quote(document.doi, safe='/;:')}"))
+    if not (found or document.title) and _named_after_file(document):
+        return []  # The file's name stands for the title.
     return found or [(file_name(document), document.id if _WEB.fullmatch(document.id) else "")]
 
 

@@ -368,6 +368,20 @@ class CheckedAnswer(Record):
         return "quoted" if is_quoted else verdict.outcome
 
     @property
+    def needing(self) -> int:
+        """Number of sentences that need a person: all that are not supported or quoted.
+
+        Of the others, those with a retracted or an opposing source, with another figure in the source, or with only
+        partial support. Pages count by the same rule.
+        """
+        found = {(item.start, item.end) for item in (*self.failures, *self.uncited)}
+        for verdict in self.verdicts:
+            is_good = self.kind_of(verdict) in ("supported", "quoted") and verdict.degree != "partly supported"
+            if not is_good or verdict.retracted or verdict.opposition or verdict.has_other_figure:
+                found.add((verdict.start, verdict.end))
+        return len(found)
+
+    @property
     def unsure(self) -> int:
         """Number of verdicts that would support if their probability were high enough."""
         return sum(verdict.abstained and verdict.label == "supported" for verdict in self.verdicts)

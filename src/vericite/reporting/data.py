@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from vericite.corpus.references import file_name
 from vericite.errors import InputError
 from vericite.evaluate.citation_rates import CitationRates
 from vericite.evaluate.correction import SystemByPeople
@@ -415,7 +416,7 @@ def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
     if key not in documents:
         strength = Strength.of(document)
         held = {
-            "id": document.id,
+            "id": file_name(document),
             "title": _cut(document.title),
             "text": text,
             "journal": document.journal,

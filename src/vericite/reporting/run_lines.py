@@ -16,9 +16,11 @@ from vericite.records import (
     Run,
     Summary,
     Verdict,
+    VerificationFailure,
 )
 from vericite.records.values import cut_in_words
 from vericite.reporting.blocks import StyledLine, Words
+from vericite.text.counted import counted
 from vericite.text.strength import Strength, study_words
 
 RETRACTED = ("RETRACTED", "bold red")
@@ -51,8 +53,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield from _quotations(answer)
     elif run.checked.verdicts:
         yield _of("heading", "Citations")
-        for verdict in run.checked.verdicts:
-            yield from verdict_blocks(verdict, answer, run.checked.kind_of(verdict))
+        yield from _judged(run.checked, answer)
     yield from _rationale(run)
     if not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
         yield _of("heading", "Found and not cited")
@@ -62,6 +63,25 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield from changes_blocks(run.changes)
     if not answer.selected and not answer.insufficient and answer.failed is None:
         yield _of("text", *_counts(run.checked.summary), _other_figures(run.checked), gap=True)
+        if full and run.checked.summary.claims:
+            yield _of("text", _needing(run.checked))
+
+
+def _judged(checked: CheckedAnswer, answer: Answer) -> Iterator[StyledLine]:
+    """Yield the verdicts, failures and sentences that cite nothing, in the order of the text."""
+    for item in sorted((*checked.verdicts, *checked.failures, *checked.uncited), key=lambda item: item.start):
+        if isinstance(item, Verdict):
+            yield from verdict_blocks(item, answer, checked.kind_of(item))
+        elif isinstance(item, VerificationFailure):
+            yield _of("item", f"{markers(item.markers)} ", ("failed", "red"), f"  {item.claim}")
+            yield _of("detail", (item.reason, "dim"))
+        else:
+            yield _of("item", "- ", ("uncited", "dim"), f"  {item.claim}")
+
+
+def _needing(checked: CheckedAnswer) -> str:
+    sentences = counted(checked.summary.claims, "sentence")
+    return f"{checked.needing} of {sentences} {'needs' if checked.needing == 1 else 'need'} a person."
 
 
 def digest(run: Run, number: int) -> Iterator[StyledLine]:
@@ -160,7 +180,8 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
         elif run.answer.insufficient or document.id in numbers:
             words.append(reference_text(document, most=1).removesuffix("."))
             words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
-            words.append((f"  {file_name(document)}{_pages(run, document.id, ', ')}", "dim"))
+            name = file_name(document) if document.title else ""
+            words.append((f"  {name}{_pages(run, document.id, ', ')}", "dim"))
         else:
             words.append(in_sentences(document.title or "(no title)", document.year))
             words.append((f"  {file_name(document)}", "dim"))
@@ -234,10 +255,10 @@ def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) ->
     yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}", but, f"  {verdict.claim}")
     for span in verdict.evidence[:PASSAGES]:
         quote = answer.document(span.document).text[span.start : span.end]
-        yield _of("detail", "“", quote, "”", (f" ({_place(span)})", "dim"))
+        yield _of("detail", "“", quote, "”", (f" ({_place(span, answer)})", "dim"))
     if (span := verdict.nearest) is not None:
         quote = answer.document(span.document).text[span.start : span.end]
-        yield _of("detail", ("nearest: ", "dim"), "“", quote, "”", (f" ({_place(span)})", "dim"))
+        yield _of("detail", ("nearest: ", "dim"), "“", quote, "”", (f" ({_place(span, answer)})", "dim"))
     for statement in verdict.statements:
         yield _of("detail", (statement.native, "bold"), f"  {statement.text}")
     if said := what_is_wrong(verdict):
@@ -305,10 +326,10 @@ def probability(verdict: Verdict) -> str:
     return "" if found is None else f"{found:.2f}"
 
 
-def _place(span: EvidenceSpan) -> str:
+def _place(span: EvidenceSpan, answer: Answer) -> str:
     where = "" if span.sentence_index is None else f", sentence {span.sentence_index + 1}"
     where = where if span.page is None else f"{where}, page {span.page}"
-    return f"{span.document}{where}"
+    return f"{file_name(answer.document(span.document))}{where}"
 
 
 def _counts(summary: Summary) -> Iterator[str | tuple[str, str]]:

@@ -1,18 +1,16 @@
 // The sentences of many answers that need a person, the worst first: what is wrong, the sentence, and what its source says.
-const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "differs", "disputed", "partial", "failed", "abstained"];
-// A sentence that cites nothing is listed, and does not count as one that needs a person.
-const LISTED = [...NEEDS, "uncited"];
+const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "differs", "disputed", "partial", "failed", "abstained", "uncited"];
 const MARKS = { retracted: ["!", "contradicted"], differs: ["≠", "partial"], disputed: ["!", "partial"], partial: ["◐", "partial"] };
 const CARDS = 10;
 
-// What a sentence needs a person for, or an empty text.
+// What a sentence needs a person for, or an empty text; CheckedAnswer.needing counts by the same rule.
 const needOf = (claim, it, index) => {
   if (["contradicted", "dangling", "irrelevant"].includes(claim.kind)) return claim.kind;
   if (claim.verdicts.some((verdict) => verdict.retracted)) return "retracted";
   if (differs(claim)) return "differs";
   const chosen = it.chosen[index], isSplit = it.stance && it.stance.yes.length && it.stance.no.length;
   if (isSplit || (chosen && chosen.against.length) || claim.verdicts.some((verdict) => verdict.against)) return "disputed";
-  return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : LISTED.includes(claim.kind) ? claim.kind : "";
+  return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : NEEDS.includes(claim.kind) ? claim.kind : "";
 };
 
 class Review {
@@ -24,8 +22,7 @@ class Review {
     this.kind = "";
     this.most = CARDS;
     this.found = data.answers.flatMap((it, answer) => it.claims.map((claim, index) => ({ it, answer, claim, index, need: needOf(claim, it, index) }))).filter((one) => one.need);
-    this.found.sort((a, b) => LISTED.indexOf(a.need) - LISTED.indexOf(b.need));
-    this.needed = this.found.filter((one) => NEEDS.includes(one.need));
+    this.found.sort((a, b) => NEEDS.indexOf(a.need) - NEEDS.indexOf(b.need));
     const total = data.answers.reduce((sum, it) => sum + it.claims.length, 0);
     this.list = el("ol", { class: "findings" });
     this.more = el("button", { type: "button" });
@@ -34,7 +31,7 @@ class Review {
     // A quotation is in its source, but nothing was asked of it: it has no verdict that could say that it needs no person.
     const of = (...kinds) => data.answers.reduce((sum, it) => sum + it.claims.filter((claim) => kinds.includes(claim.kind)).length, 0);
     const quoted = of("quoted"), judged = total - quoted - of("uncited", "pending");
-    const says = [this.needed.length ? t("review.need", { count: this.needed.length, n: total }) : judged ? t("review.none-needs", { n: total - quoted }) : quoted ? "" : t("review.none-judged", { n: total })];
+    const says = [this.found.length ? t("review.need", { count: this.found.length, n: total }) : judged ? t("review.none-needs", { n: total - quoted }) : quoted ? "" : t("review.none-judged", { n: total })];
     if (quoted) says.push(quoted === total ? t("review.quoted", { n: quoted }) : t("review.quoted-of", { n: quoted, all: total }));
     place.append(el("div", { class: "summary" }, says.filter(Boolean).map((words) => el("p", { class: "total" }, words)), this.filters), this.list, this.more);
     place.hidden = false;
@@ -44,13 +41,13 @@ class Review {
   draw() {
     const counts = {};
     for (const one of this.found) counts[one.need] = (counts[one.need] || 0) + 1;
-    this.filters.replaceChildren(...LISTED.filter((kind) => counts[kind]).map((kind) => {
+    this.filters.replaceChildren(...NEEDS.filter((kind) => counts[kind]).map((kind) => {
       const made = el("button", { type: "button", class: this.markOf(kind)[1], "aria-pressed": String(this.kind === kind) }, this.sign(kind), " ", t("review.kind-count", { count: el("b", {}, numbers.format(counts[kind])), kind: t(`review.${kind}`) }));
       made.addEventListener("click", () => { this.kind = this.kind === kind ? "" : kind; this.most = CARDS; this.draw(); [...this.filters.querySelectorAll("button")].find((button) => button.textContent === made.textContent).focus(); });
       return el("li", {}, made);
     }));
     this.filters.hidden = !this.found.length;
-    const shown = this.together(this.kind ? this.found.filter((one) => one.need === this.kind) : this.needed);
+    const shown = this.together(this.kind ? this.found.filter((one) => one.need === this.kind) : this.found);
     this.list.replaceChildren(...shown.slice(0, this.most).map((one) => el("li", {}, this.card(one))));
     const left = Math.max(0, shown.length - this.most);
     this.more.hidden = !left;
