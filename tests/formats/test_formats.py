@@ -648,6 +648,22 @@ def test_links_and_footnotes(tmp_path: Path, text: str, expected):
     assert again == answer
 
 
+@pytest.mark.parametrize("written", ["LDL falls¹.", "LDL falls.¹", "LDL falls.¹ HDL rises [2].", "LDL falls (ref. 1)."])
+def test_markdown_cites_by_superscripts_and_worded_numbers(tmp_path: Path, written: str):
+    given = [{"id": "1", "text": "LDL falls."}, {"id": "2", "text": "HDL rises."}]
+    path = tmp_path / "answer.md"
+    path.write_text(written, encoding="utf-8")
+    [by_number] = read_records(tmp_path, {"markdown": written, "documents": given})
+    [by_name] = read(path, documents=[Document.from_text(one["id"], one["text"]) for one in given])
+    for answer in (by_number, by_name):
+        assert cited(answer)[0] == ("LDL falls.", [(1, "1")])
+
+
+def test_a_superscript_without_sources_is_a_footnote_of_another_text(tmp_path: Path):
+    [answer] = read_records(tmp_path, {"markdown": "LDL falls.¹"})
+    assert [claim.citations for claim in answer.claims] == [()]
+
+
 def test_documents_next_to_markdown_may_have_more_fields(tmp_path: Path):
     documents = [{"id": "a", "text": "One.", "url": "https://example.org/a", "year": 2020}]
     [answer] = read_records(tmp_path, {"markdown": "LDL falls [1].\n\n1. Doe. PMID: 5", "documents": documents})

@@ -20,7 +20,7 @@ from vericite.formats.spans import read_message
 from vericite.records import Answer, Document, Span, storable
 from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
 from vericite.text.printed import listed_reference, split_answer
-from vericite.text.references import Library, parse_markers, parse_pmids
+from vericite.text.references import Library, MarkerGroup, other_markers, parse_markers, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
 _LABEL = r"(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,99}\]){0,300})"
@@ -90,7 +90,7 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     sources = CitableDocuments(
         own or list(passages.values()), library, None if own else numbered, taken=max(taken, len(numbered))
     )
-    cited = {str(number) for group in parse_markers(prose) for number in group.numbers}
+    cited = {str(number) for group in _groups(prose) for number in group.numbers}
     for name, target in entries.items():
         number = name.removeprefix("^")
         if any(sources.knows(known) for known in names_of(target)):
@@ -149,14 +149,30 @@ def mentions_in(text: str, definitions: Mapping[str, str], sources: CitableDocum
         name = folded(match["name"])
         if name in definitions:
             yield Mention(Span(start=match.start(), end=match.end()), (_defined(name, definitions, sources),))
-    for group in parse_markers(text):
-        yield Mention(group.span, tuple(_defined(str(number), definitions, sources) for number in group.numbers))
+    yield from _numbered(text, definitions, sources)
     for group in parse_pmids(text):
         yield Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids))
     for match in BARE.finditer(text):
         url = match["framed"] or match["bare"].rstrip(TRAILING)
         end = match.end() if match["framed"] else match.start() + len(url)
         yield Mention(Span(start=match.start(), end=end), (sources.named(url),))
+
+
+def _numbered(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
+    """Yield the numbers; a superscript that points nowhere is a footnote of another text."""
+    for group in _groups(text):
+        cited = tuple(_defined(str(number), definitions, sources) for number in group.numbers)
+        if group.text[0] in _BRACKETS or sources.count or any(document for _, document in cited):
+            yield Mention(group.span, cited)
+
+
+_BRACKETS = "[(【［"
+
+
+def _groups(text: str) -> Iterator[MarkerGroup]:
+    """Yield the markers of a text in all forms that name a number: ``[1]``, ``[Doc 1]``, superscripts."""
+    yield from parse_markers(text)
+    yield from other_markers(text, 1)
 
 
 def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:

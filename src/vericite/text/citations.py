@@ -207,7 +207,7 @@ def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
     return kept
 
 
-CITATIONS = "citations.v8"
+CITATIONS = "citations.v9"
 """Signature of the rules, for provenance; changes whenever they would parse some answer differently."""
 
 _SPACE = r"[^\S\n]"
