@@ -122,7 +122,7 @@ _WORDS = {
     "partly supported": "a part of the sentence may be found in its source",
     "n of m statements": "the whole sentence failed and was split; n of its m statements passed",
     "redundant": "the other sources support the sentence without this one",
-    "abstained": "no verdict: not English, no text, or too uncertain",
+    "abstained": "no verdict; the reason is below the claim",
     "failed": "the judge gave no verdict; the reason is shown in place of the claim",
     "dangling": "the marker does not point to a source",
     NO_TEXT: "the marker points to an entry of the list of references, but its text is not there; give --documents",
@@ -161,11 +161,11 @@ def show_legend(console: Terminal, rows: Sequence[Row]) -> None:
 
 
 def _with_words(verdict: Verdict) -> Text:
-    """Return the claim with the words marked that no source carries, and the reason below it."""
+    """Return the claim with the words marked that no source carries, and below it why, or why there is no verdict."""
     shown = _short(verdict.claim)
     for words in verdict.words:
         shown.highlight_regex(bounded(clean(words.text)), "bold red")
-    if said := what_is_wrong(verdict):
+    if said := verdict.reasons[0] if verdict.abstained and verdict.reasons else what_is_wrong(verdict):
         shown.append(f"\n{clean(said)}", "yellow")
     return shown
 
