@@ -1,13 +1,11 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders | exaggerated | arms
+Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders | exaggerated
 
 ``together`` has claims that no single sentence decides. ``asserted`` has sources that mention a claim without asserting
 it, and sources that assert it. ``orders`` has orders to whoever judges or answers. ``exaggerations`` has a source with
-a claim that it supports and one that says more than it does, by a language model. ``arms`` has sources with figures of
-several arms, and claims that give an arm the figure of another, by a language model. They are for judging what ships:
-nothing is chosen by them, but rules were widened by the development half of ``asserted``, by all of ``orders`` and by
-the tuning half of ``arms``.
+a claim that it supports and one that says more than it does, by a language model. They are for judging what ships:
+nothing is chosen by them, but the rules were widened by the development half of ``asserted`` and by all of ``orders``.
 Exits with 1 if a bar is missed.
 """
 
@@ -142,26 +140,6 @@ def exaggerated(console: Console) -> bool:
     return share >= EXAGGERATED_BAR
 
 
-def arms(console: Console) -> bool:
-    """Of claims with the figures of arms as in their source and claims with them swapped: what is said of each."""
-    cases = [case for case in read("arms") if case["part"] == "test"]
-    verifier = Verifier(get_protocol("default"))
-    table = Table("figures", "n", "right", "wrong", "no verdict, wrong without the rule", box=None)
-    for name, of in (("as in the source", False), ("swapped", True), ("all", None)):
-        right = wrong = spared = 0
-        chosen = [case for case in cases if of in (case["swapped"], None)]
-        for case in chosen:
-            (verdict,) = _checked(verifier, _sourced({**case, "text": case["source"]})).verdicts
-            is_right = (verdict.label == "supported") != case["swapped"]
-            right += is_right and not verdict.abstained
-            wrong += not is_right and not verdict.abstained
-            spared += not is_right and verdict.abstained
-        rates = [_told(clustered_wilson(count, len(chosen))) for count in (right, wrong, spared)]
-        table.add_row(name, str(len(chosen)), *rates)
-    console.print(table)
-    return True
-
-
 def _document(case: dict[str, Any]) -> dict[str, str]:
     return {"id": "d1", "title": case["title"], "text": case["text"]}
 
@@ -178,12 +156,7 @@ def _told(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
-ALONE: dict[str, Callable[[Console], bool]] = {
-    "asserted": asserted,
-    "orders": orders,
-    "exaggerated": exaggerated,
-    "arms": arms,
-}
+ALONE: dict[str, Callable[[Console], bool]] = {"asserted": asserted, "orders": orders, "exaggerated": exaggerated}
 """The files that are judged by one protocol, and what judges them."""
 
 

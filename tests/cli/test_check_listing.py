@@ -57,7 +57,8 @@ def test_a_citation_without_text_is_shown_as_such(run_cli, monkeypatch, tmp_path
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     printed = run_cli("check", str(path)).out
-    assert printed.count("(no text with the citation)") == 2
+    assert printed.count("(no text with the citation)") == 1
+    assert "the citation has no text next to it" in " ".join(printed.split())
     assert "abstained" in printed and "dangling" in printed
     # It is counted, as any citation is, and as no verdict on the answer.
     assert "0/0" in printed and "1/2" in printed

@@ -16,7 +16,7 @@ from vericite.models.contracts import Judgement
 from vericite.pipeline.check import check_many, parsed
 from vericite.verify.arms import contrasts
 from vericite.verify.figures import findings
-from vericite.verify.swaps import ARMS, agreement, swap
+from vericite.verify.swaps import ARMS, swap
 
 CASES = [
     json.loads(line)
@@ -142,45 +142,44 @@ class Saying:
 
 
 SWAPPED, SOUND = "Metformin reduced diabetes by 34% [1].", "Lifestyle reduced diabetes by 34% [1]."
-SUPPORTS, CONTRADICTS, SILENT = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.05, 0.05, 0.9)
-GIVEN = "the source gives 34% to lifestyle, 18% to metformin"
+SUPPORTS, CONTRADICTS = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05)
+GIVEN = "The source gives 34% to lifestyle, 18% to metformin."
 
 
-@pytest.mark.parametrize(
-    ("said", "judged", "outcome", "reason"),
-    [
-        (SWAPPED, SUPPORTS, "abstained", f"unsure: the judge says supported, but {GIVEN}"),
-        (SWAPPED, CONTRADICTS, "contradicted", None),
-        (SWAPPED, SILENT, "irrelevant", None),
-        (SOUND, SUPPORTS, "supported", None),
-        (SOUND, CONTRADICTS, "abstained", f"unsure: the judge says contradicted, but {GIVEN}, as the sentence does"),
-        (SOUND, SILENT, "irrelevant", None),
-    ],
-)
-def test_there_is_no_verdict_where_figures_of_arms_are_against_the_judge(said, judged, outcome, reason):
-    for explain in (False, True):
+@pytest.mark.parametrize("explain", [False, True])
+def test_a_supported_claim_that_figures_of_arms_are_against_is_to_be_looked_at(explain):
+    for said, judged, is_told, because in (
+        (SWAPPED, SUPPORTS, True, GIVEN),
+        (SWAPPED, CONTRADICTS, False, GIVEN if explain else ""),
+        (SOUND, SUPPORTS, False, ""),
+    ):
         checked = next(check_many([parsed(said, [LIFESTYLE])], judge=Saying(*judged), explain=explain))
         (verdict,) = checked.verdicts
-        assert verdict.outcome == outcome
-        assert verdict.reasons == (() if reason is None else (reason,))
+        assert verdict.label == ("supported" if judged == SUPPORTS else "contradicted")
+        assert (verdict.has_other_figure, verdict.because) == (is_told, because)
+        named = [("34%", "number")] if explain and said == SWAPPED else []
+        assert [(item.text, item.kind) for item in verdict.words] == named
         assert checked.provenance.parts["arms"] == ARMS
 
 
 @pytest.mark.parametrize("protocol", ["alce", "alce-as-published"])
-def test_other_protocols_leave_figures_to_the_judge(protocol):
+def test_other_protocols_do_not_compare_figures(protocol):
     checked = next(check_many([parsed(SWAPPED, [LIFESTYLE])], protocol, judge=Saying(*SUPPORTS)))
-    assert checked.verdicts[0].outcome == "supported" and "arms" not in checked.provenance.parts
+    assert not checked.verdicts[0].because and "arms" not in checked.provenance.parts
 
 
-def test_the_words_and_the_reason_are_in_a_verdict_that_is_not_supported():
-    verdict = next(check_many([parsed(SWAPPED, [LIFESTYLE])], judge=Saying(*SILENT), explain=True)).verdicts[0]
-    assert [(item.text, item.kind) for item in verdict.words] == [("34%", "number")]
-    assert verdict.because == "The source gives 34% to lifestyle, 18% to metformin."
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case["swapped"]], ids=lambda case: case["claim"])
-def test_figures_never_agree_with_swapped_claims(case):
-    assert agreement(case["claim"], case["source"]) is None
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        (
+            "Pressure was lower with losartan than with placebo.",
+            "At baseline, pressure was 150 mmHg with losartan and 145 mmHg with placebo.",
+        ),
+        ("Aspirin lowered mortality by 50%.", "Mortality was 25% with aspirin and 50% with placebo."),
+    ],
+)
+def test_figures_before_treatment_and_levels_are_not_against_changes(claim, source):
+    assert swap(claim, source) is None
 
 
 def test_long_texts_take_linear_time():

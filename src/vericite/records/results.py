@@ -32,6 +32,8 @@ OPPOSITE = "says the opposite"
 """How the reason of a supported verdict ends that names a cited source which contradicts it."""
 SOURCE_SAYS = "The source says"
 """How ``Verdict.because`` begins where a source has other words in place of those of the sentence."""
+SOURCE_GIVES = "The source gives"
+"""How it begins where a sentence gives an arm the figure of another, or compares arms against their figures."""
 
 
 class UnsupportedWords(Record):
@@ -92,8 +94,9 @@ class Verdict(Record):
     says why. ``retracted`` are the documents known to be retracted. ``supported_by`` are other sources that support
     the claim; they are looked for only with ``check.explain``, and only if no cited source supports it.
 
-    ``degree`` says how far the sources carry the claim; None if there is no verdict. With the setting
-    ``check.explain``, ``words`` are those that they do not carry, and ``because`` says what was found instead; both are
+    ``degree`` says how far the sources carry the claim; None if there is no verdict. ``because`` says what the source
+    has instead, of a supported claim that figures of arms in its source seem to be against. With the setting
+    ``check.explain`` it says so of other details, too, and ``words`` are those that the sources do not carry; both are
     empty where nothing certain was found.
     """
 
@@ -143,10 +146,13 @@ class Verdict(Record):
     def has_other_figure(self) -> bool:
         """Whether the sentence is supported and its source has another figure, which ``because`` names.
 
-        The judge passed over it, so a person should look. Found only with ``check.explain``.
+        The judge passed over it, so a person should look. Figures of arms are compared by the protocols ``default``
+        and ``fast``, others only with ``check.explain``.
         """
-        named = self.outcome == "supported" and self.because.startswith(SOURCE_SAYS)
-        return named and any(words.kind in FIGURES for words in self.words)
+        if self.outcome != "supported":
+            return False
+        of_figures = any(words.kind in FIGURES for words in self.words)
+        return self.because.startswith(SOURCE_GIVES) or (of_figures and self.because.startswith(SOURCE_SAYS))
 
     def kind_in(self, answer: Answer | None) -> str:
         """Return how it is counted: by its outcome, or as quoted.

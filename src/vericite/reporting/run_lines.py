@@ -180,7 +180,9 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
         elif run.answer.insufficient or document.id in numbers:
             words.append(reference_text(document, most=1).removesuffix("."))
             words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
-            name = file_name(document) if document.title else ""
+            # The file's name may stand for the title.
+            is_named = not document.title and file_name(document) != document.id
+            name = "" if is_named else file_name(document)
             words.append((f"  {name}{_pages(run, document.id, ', ')}", "dim"))
         else:
             words.append(in_sentences(document.title or "(no title)", document.year))

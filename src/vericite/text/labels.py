@@ -8,13 +8,13 @@ from pathlib import Path
 
 from vericite.records import Span
 
-LABELS = "labels.v1"
+LABELS = "labels.v2"
 """Signature of the rules, for provenance; changes whenever they would find other labels."""
 
 _LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _WORDS = frozenset(_LISTS["words"].split())
 _BETWEEN = frozenset(_LISTS["between"].split())
-_UNASSERTED = frozenset(_LISTS["unasserted"].split())
+_PARTS = frozenset(_LISTS["parts"].split())
 _COLON = re.compile(r":(?=\s|\Z)")
 _LABEL = re.compile(r"(?:\A|(?<=[.?!;:)\]%])\s{1,3}|\n)(?P<label>[A-Z][A-Za-z/&,'’() -]{2,70})\Z")
 _REACH = 75
@@ -34,8 +34,8 @@ def section_labels(text: str) -> tuple[Span, ...]:
 
 
 def unread_labels(text: str) -> tuple[Span, ...]:
-    """Return the labels that are no part of what a text says: all but those of aims, questions and hypotheses."""
-    return tuple(label for label in section_labels(text) if not _UNASSERTED.intersection(_pieces(text[label.slice])))
+    """Return the labels that only name a part of a text: "Results:", but neither "Funding:" nor "Aim:"."""
+    return tuple(label for label in section_labels(text) if all(it in _PARTS for it in _pieces(text[label.slice])))
 
 
 def without_label(sentence: str) -> str:

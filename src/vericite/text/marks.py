@@ -72,8 +72,9 @@ _AUTHOR_YEAR = re.compile(
     rf"(?:[;,]\s?(?:(?:see also|and)\s)?(?:{_WORK}|{_YEAR})){{0,20}}(?:[,;]?\sfor (?:a )?reviews?)?(?:\)|\])"
 )
 _NO_AUTHOR = re.compile(
-    r"[(\[](?:see\s)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Spring|Summer|Autumn|Fall|Winter|Version|Edition|"
-    r"Table|Figure|Fig|Phase|Since|From|Until|Between|Before|After|By|In|Update|Updated|Revision|Published)"
+    r"[(\[](?:see\s)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|Spring|Summer|Autumn|Fall|Winter|Version|Edition|Table|Figure|Fig|Phase"
+    r"|Since|From|Until|Between|Before|After|By|In|Update|Updated|Revision|Published)\b"
 )
 # Printed as a superscript and extracted as plain digits: "outcomes.12 However", "rate,3 and".
 _GLUED = re.compile(rf"(?<=[a-z]{{4}}[.,]){_NUMBER}(?:[-–,]{_NUMBER})*(?=\s|\Z)|\^{_NUMBER}(?:[-–,]{_NUMBER})*\^")

@@ -75,15 +75,18 @@ def _differ(rivals: Sequence[Amount]) -> bool:
 def _by_arm(claim: str, item: Amount, text: str) -> Counterpart | None:
     """Return the figure of the claim's arm, or those of all arms if that is not known; None if no arms have figures."""
     own = stems(claim)
+    alike: list[Contrast] = []
     for contrast in contrasts(text):
         like = all(is_like(item, given.amount) for given in contrast.given) and item.unit
         if not like or is_change(claim, item) != contrast.is_change or shared(own, stems(contrast.sentence)) < _ABOUT:
             continue
         place = subject_of(claim, contrast)
-        if place is None:
-            return Counterpart(arms=contrast)
-        return _written(contrast.sentence, contrast.given[place].amount, contrast)
-    return None
+        if place is not None:
+            return _written(contrast.sentence, contrast.given[place].amount, contrast)
+        alike.append(contrast)
+    # Pairs of one sentence are parts of a longer list.
+    one = len(alike) == 1 or (bool(alike) and alike[0].sentence != alike[1].sentence)
+    return Counterpart(arms=alike[0]) if one else None
 
 
 def _counting_alike(claim: str, item: Amount, text: str, rivals: Sequence[Amount]) -> list[Amount]:

@@ -135,7 +135,7 @@ def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked
         if not source.near:
             continue
         text = answer.text[verdict.start : verdict.end]
-        if verdict.label != "supported" and (swapped := swap(verdict.claim, source.text)):
+        if swapped := swap(verdict.claim, source.text):
             yield place, _Asked(verdict, text, source, swapped=swapped)
             continue
         found = suspects(verdict.claim, source)
@@ -218,8 +218,7 @@ def explained(verdict: Verdict, sentence: str, source: Compared, found: WrongDet
 
 
 def _with_swap(verdict: Verdict, sentence: str, found: Swap) -> Verdict:
-    because = f"{found.reason[0].upper()}{found.reason[1:]}."
-    return _with_words(verdict, sentence, found.kind, (found.start, found.end), because)
+    return _with_words(verdict, sentence, found.kind, (found.start, found.end), found.because)
 
 
 def _with_words(verdict: Verdict, sentence: str, kind: WordKind, span: tuple[int, int], because: str) -> Verdict:

@@ -6,6 +6,7 @@ neither: whether a source has them depends on the file that it comes from.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -118,8 +119,10 @@ class Sources:
         ends = {label.start: label.end for label in self.labels(document)}
         found: list[Sentence] = []
         for sentence in sentences:
-            start, end = ends.get(sentence.span.start, sentence.span.start), sentence.span.end
-            start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
+            start, end = sentence.span.start, sentence.span.end
+            while start in ends:
+                start = ends[start]
+                start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
             if start < end:
                 found.append(sentence.model_copy(update={"span": Span(start=start, end=end)}))
         return tuple(found)
@@ -140,12 +143,15 @@ class Sources:
 
     def read(self, document: Document, start: int, end: int) -> str:
         """Return what the judge reads of a part of a document: its text without the labels of sections."""
-        text, position = "", start
-        for label in self.labels(document):
-            if start <= label.start and label.end <= end:
-                text += document.text[position : label.start]
-                position = label.end + 1
-        return text + document.text[position:end]
+        labels = self.labels(document)
+        parts: list[str] = []
+        position = start
+        for label in labels[bisect_left(labels, start, key=lambda span: span.start) :]:
+            if label.end > end:
+                break
+            parts.append(document.text[position : label.start])
+            position = label.end + 1
+        return "".join([*parts, document.text[position:end]])
 
     def instruct(self, document: Document) -> bool:
         """Whether the document gives orders to the reader, which are left out of its premises."""
@@ -490,7 +496,7 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
             texts.append(heading)
             parts.append(Part(heading, None))
         read = _passages(document, sources)
-        texts += [sources.read(document, span.start, span.end) for span in read]
+        texts += filter(str.strip, (sources.read(document, span.start, span.end) for span in read))
         passages += read
         for sentence in sources.sentences(document):
             start, end = sentence.span.start, sentence.span.end

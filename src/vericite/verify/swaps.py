@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from vericite.records.results import SOURCE_GIVES
 from vericite.text.words import Word, stem_of, stems, word_list, words
-from vericite.verify.arms import COMPARING, Contrast, arm_words, contrasts, subject_of
+from vericite.verify.arms import COMPARING, Contrast, arm_words, contrasts, is_change, subject_of
 from vericite.verify.figures import Amount, findings, is_equal, is_like, unit_stem
 
 _ARMS: dict[str, str] = tomllib.loads((Path(__file__).parent / "arms.toml").read_text("utf-8"))
@@ -40,11 +41,17 @@ class Swap(NamedTuple):
     contrast: Contrast
 
     @property
-    def reason(self) -> str:
-        """What the source says instead."""
-        return f"the source gives {self.contrast}"
+    def because(self) -> str:
+        """What the source says instead, in a sentence."""
+        return f"{SOURCE_GIVES} {self.contrast}."
 
 
+_BEFORE_TREATMENT = re.compile(
+    r"\b(?:baseline|before treatment|initially|at entry|at randomi[sz]ation)\b", re.IGNORECASE
+)
+"""Figures before a treatment say nothing of its effect."""
+_LONGEST = 50_000
+"""Characters of a source that are read: figures of arms stand in abstracts."""
 _MOST = 100
 """Sentences of a source with figures of arms that are compared; a hostile text has thousands."""
 
@@ -53,38 +60,25 @@ def swap(claim: str, text: str) -> Swap | None:
     """Return what a claim has the wrong way round; None if nothing surely is."""
     if any(word.lower in _DENYING for word in words(claim)):
         return None
-    found = contrasts(text)[:_MOST]
+    text = text[:_LONGEST]
+    found = [contrast for contrast in contrasts(text)[:_MOST] if not _BEFORE_TREATMENT.search(contrast.sentence)]
     return (_swapped_figure(claim, text, found) or _reversed(claim, found)) if found else None
-
-
-def agreement(claim: str, text: str) -> Contrast | None:
-    """Return the figures of arms that say what a claim says; None if there are none, or others are against it."""
-    if any(word.lower in _DENYING for word in words(claim)) or swap(claim, text) is not None:
-        return None
-    found = contrasts(text)[:_MOST]
-    own = contrasts(claim)
-    for contrast in found:
-        for item in findings(claim):
-            equal = [place for place, figure in enumerate(contrast.given) if _is_same(item, figure.amount, claim)]
-            if len(equal) == 1 and _bearer(claim, item, own, contrast) == equal[0]:
-                return contrast
-        if _sign(claim, contrast) > 0:
-            return contrast
-    return None
 
 
 # A figure of another arm
 
 
 def _swapped_figure(claim: str, text: str, found: Sequence[Contrast]) -> Swap | None:
-    own, told = contrasts(claim), findings(text)
+    own = contrasts(claim)
     for item in findings(claim):
         for contrast in found:
             equal = [place for place, figure in enumerate(contrast.given) if _is_same(item, figure.amount, claim)]
             bearer = _bearer(claim, item, own, contrast)
             if len(equal) != 1 or bearer is None or bearer in equal or _is_complement(contrast):
                 continue
-            if not _has_elsewhere(claim, item, told, found, contrast.marks[equal[0]]):
+            if is_change(claim, item) != contrast.is_change:
+                continue
+            if not _has_elsewhere(claim, item, findings(text), found, contrast.marks[equal[0]]):
                 return Swap("number", item.start, item.stop, contrast)
     return None
 

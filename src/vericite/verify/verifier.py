@@ -49,7 +49,7 @@ from vericite.verify.judging import ask
 from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
 from vericite.verify.protocol import MEASURED, Protocol
 from vericite.verify.sheet import Cell, Overlap, Sheet
-from vericite.verify.swaps import ARMS, agreement, swap
+from vericite.verify.swaps import ARMS, swap
 from vericite.version import __version__
 
 
@@ -401,8 +401,7 @@ class Verifier:
             statements = _statements(pending, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
         notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
-        disputed = _against_figures(pending, outcome) if self._compares_arms else None
-        unsure = self._unsure(outcome) or self._imprecise(outcome) or disputed
+        unsure = self._unsure(outcome) or self._imprecise(outcome)
         reasons = (
             *([unsure] if unsure else ()),
             *_parted(pending, outcome),
@@ -432,6 +431,7 @@ class Verifier:
         for premise in outcome.premises:
             passages.update(dict.fromkeys(self._by_share(pending, pending.case.premises[premise])))
         redundant = outcome.redundant
+        is_compared = self._compares_arms and not abstained and pending.quotes is None
         return Verdict(
             **self._location(pending),
             label=outcome.label or "irrelevant",
@@ -448,6 +448,7 @@ class Verifier:
             abstained=abstained,
             retracted=tuple(document.id for document in pending.case.documents if document.retracted),
             reasons=reasons,
+            because=_against_figures(pending) if is_compared and outcome.label == "supported" else "",
             degree=None if abstained else degree_of(outcome, self._partly(pending, outcome)),
         )
 
@@ -561,15 +562,11 @@ def _nearest(pending: PendingCase) -> EvidenceSpan | None:
     return _with_text(premises[alone[best]].passages[0], pending.case.documents)
 
 
-def _against_figures(pending: PendingCase, outcome: Outcome) -> str | None:
-    """Return why the figures that a source gives to arms are against a verdict, if they are."""
-    claim = pending.claim.text
+def _against_figures(pending: PendingCase) -> str:
+    """Say which figures of arms in the source are against a supported claim; empty if none are."""
     text = " ".join(dict.fromkeys(premise.text for premise in pending.case.premises if len(premise.passages) == 1))
-    if outcome.label == "supported" and (swapped := swap(claim, text)):
-        return f"unsure: the judge says supported, but {swapped.reason}"
-    if outcome.label == "contradicted" and (agreed := agreement(claim, text)):
-        return f"unsure: the judge says contradicted, but the source gives {agreed}, as the sentence does"
-    return None
+    swapped = swap(pending.claim.text, text)
+    return "" if swapped is None else swapped.because
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:

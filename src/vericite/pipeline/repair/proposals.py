@@ -380,7 +380,8 @@ def _opposing(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
         passages = [span for span in rejected_sentence.condition.opposing if span.document == document.id]
         for place, sentence in _sentences(document) if passages else ():
             text = _quotable(sentence)
-            if text and any(span.start <= place.start and place.end <= span.end for span in passages):
+            # A passage begins after the label of its section.
+            if text and any(span.start < place.end and place.start < span.end for span in passages):
                 yield Proposal("rewritten", text, (document,), QUOTATION)
 
 
