@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -95,8 +96,14 @@ def amounts(text: str) -> list[Amount]:
 
 def findings(text: str) -> list[Amount]:
     """Return the numbers of a text without those of confidence intervals and probabilities of error."""
-    skipped = [match.span() for match in _NO_FINDING.finditer(text)]
-    return [item for item in amounts(text) if not any(start <= item.start < end for start, end in skipped)]
+    ends = {match.start(): match.end() for match in _NO_FINDING.finditer(text)}
+    starts = list(ends)
+    found: list[Amount] = []
+    for item in amounts(text):
+        before = bisect_right(starts, item.start) - 1
+        if before < 0 or item.start >= ends[starts[before]]:
+            found.append(item)
+    return found
 
 
 def is_equal(item: Amount, other: Amount, text: str) -> bool:

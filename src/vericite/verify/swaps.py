@@ -70,6 +70,7 @@ def swap(claim: str, text: str) -> Swap | None:
 
 def _swapped_figure(claim: str, text: str, found: Sequence[Contrast]) -> Swap | None:
     own = contrasts(claim)
+    told: Sequence[Amount] | None = None
     for item in findings(claim):
         for contrast in found:
             equal = [place for place, figure in enumerate(contrast.given) if _is_same(item, figure.amount, claim)]
@@ -78,7 +79,8 @@ def _swapped_figure(claim: str, text: str, found: Sequence[Contrast]) -> Swap | 
                 continue
             if is_change(claim, item) != contrast.is_change:
                 continue
-            if not _has_elsewhere(claim, item, findings(text), found, contrast.marks[equal[0]]):
+            told = findings(text) if told is None else told
+            if not _has_elsewhere(claim, item, told, found, contrast.marks[equal[0]]):
                 return Swap("number", item.start, item.stop, contrast)
     return None
 
