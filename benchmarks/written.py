@@ -1,12 +1,13 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders | exaggerated
+Usage: python benchmarks/written.py together [--protocol NAME ...] | asserted | orders | exaggerated | arms
 
 ``together`` has claims that no single sentence decides. ``asserted`` has sources that mention a claim without asserting
 it, and sources that assert it. ``orders`` has orders to whoever judges or answers. ``exaggerations`` has a source with
-a claim that it supports and one that says more than it does, by a language model. They are for judging what ships:
-nothing is chosen by them, but the rules were widened by the development half of ``asserted`` and by all of ``orders``.
-Exits with 1 if a bar is missed.
+a claim that it supports and one that says more than it does, by a language model; ``arms`` has claims that give an arm
+its own figure or that of another. They are for judging what ships: nothing is chosen by them, but the rules were
+widened by the development half of ``asserted``, by all of ``orders`` and by the tuning part of ``arms``. Exits with 1
+if a bar is missed.
 """
 
 from __future__ import annotations
@@ -140,6 +141,21 @@ def exaggerated(console: Console) -> bool:
     return share >= EXAGGERATED_BAR
 
 
+def arms(console: Console) -> bool:
+    """Of claims with figures of arms: the verdicts, and how many supported ones are marked for a person."""
+    verifier = Verifier(get_protocol("default"))
+    table = Table("figures", "n", "supported", "of these marked", "contradicted", box=None)
+    for name, swapped in (("as in the source", False), ("of another arm", True)):
+        chosen = [case for case in read("arms") if case["part"] == "test" and case["swapped"] == swapped]
+        found = [_checked(verifier, _sourced({**case, "text": case["source"]})).verdicts[0] for case in chosen]
+        outcomes = [verdict.outcome for verdict in found]
+        marked = sum(verdict.has_other_figure for verdict in found)
+        counts = (len(chosen), outcomes.count("supported"), marked, outcomes.count("contradicted"))
+        table.add_row(name, *map(str, counts))
+    console.print(table)
+    return True
+
+
 def _document(case: dict[str, Any]) -> dict[str, str]:
     return {"id": "d1", "title": case["title"], "text": case["text"]}
 
@@ -156,7 +172,12 @@ def _told(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
-ALONE: dict[str, Callable[[Console], bool]] = {"asserted": asserted, "orders": orders, "exaggerated": exaggerated}
+ALONE: dict[str, Callable[[Console], bool]] = {
+    "asserted": asserted,
+    "orders": orders,
+    "exaggerated": exaggerated,
+    "arms": arms,
+}
 """The files that are judged by one protocol, and what judges them."""
 
 

@@ -116,7 +116,7 @@ _WORDS = {
     "detail": "the protocol's own word for the verdict",
     "instead": "no cited source supports the sentence, another one does",
     "says the opposite": "a cited source supports the sentence, and another cited source contradicts it",
-    OTHER_FIGURE: "the judge passed over it: look at the sentence",
+    OTHER_FIGURE: "the judge missed it; read the sentence and its source",
     "quoted": "taken word for word from its source; no judge was asked",
     "irrelevant": "not found in the source",
     "partly supported": "a part of the sentence may be found in its source",

@@ -51,6 +51,8 @@ def _read() -> dict[str, Any]:
 
 
 def _compiled(lines: str) -> Pattern:
+    for name, verbs in _read()["verbs"].items():
+        lines = lines.replace(name, verbs)
     return re.compile(re.sub(r"\n\|?", "|", lines).replace("||", "|"), re.IGNORECASE)
 
 

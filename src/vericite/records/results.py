@@ -82,17 +82,17 @@ def is_unset(value: object) -> bool:
 class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
-    ``by_marker`` has the document of each marker, where several markers are of one document; else they are in the same
-    order. ``label`` is the common label, ``native`` that of the protocol or its judge (the papers have two to eight
-    labels). ``probabilities`` are those of the deciding passage; empty if no model was asked or it has none.
-    ``evidence`` lists the passages that carry the verdict, strongest first; ``nearest`` is, of an irrelevant verdict,
-    the sentence that came closest to deciding it. ``statements`` is set if the claim was judged in several, or was
-    ``split_after_failure`` because it failed as a whole. ``redundant`` are documents that the claim does not need:
+    ``by_marker`` has the document of each marker if several markers are of one document; otherwise ``documents`` is in
+    the order of the markers. ``label`` is the common label, ``native`` that of the protocol or its judge (the papers
+    have two to eight labels). ``probabilities`` are those of the deciding passage; empty if no model was asked or it
+    has none. ``evidence`` lists the passages that carry the verdict, strongest first; ``nearest`` is, of an irrelevant
+    verdict, the sentence that came closest to deciding it. ``statements`` is set if the claim was judged in several, or
+    was ``split_after_failure`` because it failed as a whole. ``redundant`` are documents that the claim does not need:
     the others support it without them, and they do not support it alone (ALCE's irrelevant citations); None if the
     protocol does not ask. ``label_by_source`` has the label of each of several documents by its own sentences alone, if
     the protocol gives it: an irrelevant one may be superfluous. An ``abstained`` verdict is not counted; ``reasons``
-    says why. ``retracted`` are the documents known to be retracted. ``supported_by`` are other sources that support
-    the claim; they are looked for only with ``check.explain``, and only if no cited source supports it.
+    says why. ``retracted`` are the documents known to be retracted. ``supported_by`` are other sources that support the
+    claim; they are looked for only with ``check.explain``, and only if no cited source supports it.
 
     ``degree`` says how far the sources carry the claim; None if there is no verdict. ``because`` says what the source
     has instead, of a supported claim that figures of arms in its source seem to be against. With the setting

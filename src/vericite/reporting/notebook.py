@@ -21,8 +21,6 @@ from vericite.reporting.page import page_part, template
 _ROWS, _LONGEST = 200, 1_000
 """Maximum rows of a table, and maximum characters of a text in it."""
 _SAME_COLOUR = {"retracted": "contradicted", "figure": "supported", "opposed": "supported"}
-_SUPPORTED = ("figure", "opposed")
-"""Kinds that the table calls supported; the reason says what to look at."""
 
 
 def html_of(value: object) -> str:
@@ -65,7 +63,8 @@ def _verdicts(checked: CheckedAnswer) -> dict[str, Any]:
 def _rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     return [
         {
-            "kind": "supported" if finding.kind in _SUPPORTED else finding.kind,
+            # Of what is supported, the reason says what to look at.
+            "kind": "supported" if _SAME_COLOUR.get(finding.kind) == "supported" else finding.kind,
             "colour": _SAME_COLOUR.get(finding.kind, finding.kind),
             "cites": finding.cites,
             "probability": finding.probability,

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from vericite.records import Span
 from vericite.text.references import (
     MARKER,
+    NO_AUTHOR,
     MarkerGroup,
     other_markers,
     parse_markers,
@@ -71,11 +72,7 @@ _AUTHOR_YEAR = re.compile(
     rf"(?:\(|\[)(?:(?:see|see also|reviewed (?:in|by)|e\.g\.,?|cf\.|for review,? see|also)\s){{0,2}}{_WORK}"
     rf"(?:[;,]\s?(?:(?:see also|and)\s)?(?:{_WORK}|{_YEAR})){{0,20}}(?:[,;]?\sfor (?:a )?reviews?)?(?:\)|\])"
 )
-_NO_AUTHOR = re.compile(
-    r"[(\[](?:see\s)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|Spring|Summer|Autumn|Fall|Winter|Version|Edition|Table|Figure|Fig|Phase"
-    r"|Since|From|Until|Between|Before|After|By|In|Update|Updated|Revision|Published)\b"
-)
+_NOT_NAMED = re.compile(rf"[(\[](?:see\s)?{NO_AUTHOR}")
 # Printed as a superscript and extracted as plain digits: "outcomes.12 However", "rate,3 and".
 _GLUED = re.compile(rf"(?<=[a-z]{{4}}[.,]){_NUMBER}(?:[-–,]{_NUMBER})*(?=\s|\Z)|\^{_NUMBER}(?:[-–,]{_NUMBER})*\^")
 _ACCESSION = re.compile(r"\[\s?(?:PMC\d{3,9}|PMID:?\s?\d{1,8}|\d{5,8})(?:[,;]\s?(?:PMC)?\d{3,9})*\s?\]", re.IGNORECASE)
@@ -153,7 +150,7 @@ def _marks(text: str) -> Iterator[Span]:
     for pattern in (_WORDED, _GLUED, _ACCESSION):
         yield from (Span(start=match.start(), end=match.end()) for match in pattern.finditer(text))
     for match in _AUTHOR_YEAR.finditer(text):
-        if not _NO_AUTHOR.match(match[0]):
+        if not _NOT_NAMED.match(match[0]):
             yield Span(start=match.start(), end=match.end())
     yield from _unknown(text, groups)
     yield from _plain(text)

@@ -314,12 +314,12 @@ _NO_CITATION = re.compile(
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
-# "(March 2020)" and "(Version 2020)" name no author.
-_NO_AUTHOR = (
+NO_AUTHOR = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?|Spring|Summer|Autumn|Fall|Winter|Version|Edition|Year|In|Since|From|Until|By|Before"
-    r"|After|Table|Figure|COVID)\b"
+    r"|Nov(?:ember)?|Dec(?:ember)?|Spring|Summer|Autumn|Fall|Winter|Year|Version|Edition|Revision|Updated?|Published"
+    r"|In|Since|From|Until|Between|By|Before|After|Table|Figure|Fig|Phase|COVID)\b"
 )
+"""Pattern of words before a year that name no author: "(March 2020)", "(Version 2020)"."""
 # What looks like a citation: numbers out of order, a word for a source, a key, "(Smith et al., 2020)", "(Smith 2020)".
 _UNREAD = re.compile(
     rf"\[\s{{0,3}}[-–−]?\s?\d[\d\s,;–−-]{{0,60}}\](?!\(){_RING}"
@@ -328,7 +328,7 @@ _UNREAD = re.compile(
     rf"|\[(?:[DPRS]\d{{1,3}}|\d{{1,3}}[abcef]|\#\s?\d{{1,3}})(?:[,;]\s?(?:[DPRS]|\#)?\d{{1,3}}[abcef]?)*\](?!\(){_RING}"
     r"|(?<![\w^}\])])\{\d{1,3}(?:,\s?\d{1,3})*\}|<\d{1,3}>(?!\w)"
     r"|\[@[^\[\]\s]{1,80}\]|\\cite[a-z]{0,5}\{[^{}\n]{1,200}\}"
-    rf"|\((?:see\s)?(?!{_NO_AUTHOR})[A-Z][\w'’-]{{1,40}}(?:,?\set\sal\.?,?\s|(?:\sand|\s&)\s[A-Z][\w'’-]{{1,40}},?\s|,?\s)"
+    rf"|\((?:see\s)?(?!{NO_AUTHOR})[A-Z][\w'’-]{{1,40}}(?:,?\set\sal\.?,?\s|(?:\sand|\s&)\s[A-Z][\w'’-]{{1,40}},?\s|,?\s)"
     r"(?:19|20)\d\d[a-z]?(?:;[^()\n]{1,200})?\)"
 )
 _YEAR = re.compile(r"\[(?:18|19|20)\d\d\]")

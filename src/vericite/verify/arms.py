@@ -178,7 +178,7 @@ _SPREAD = re.compile(r"⟦[0-9]+⟧\s?/\s?⟦[0-9]+⟧[,;:]?\s(?=⟦)|(?<=⟧)\s
 _BRACKETS = re.compile(r"(?<=⟧)\s?(?:\([^()⟧]*(?:⟦[0-9]+⟧[^()⟧]*)*\)|\[[^\[\]]*\])")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def contrasts(text: str) -> tuple[Contrast, ...]:
     """Return the contrasts of a text, in order."""
     return tuple(_contrasts(text))

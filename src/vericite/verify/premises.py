@@ -1,7 +1,7 @@
 """Premise plans: what a claim is judged against.
 
-Sentences and titles that give orders to the reader are never part of a premise, and labels of sections ("Results:")
-neither: whether a source has them depends on the file that it comes from.
+Sentences and titles that give orders to the reader are never part of a premise. Nor are labels of sections
+("Results:"): whether a source has them depends on the file that it comes from.
 """
 
 from __future__ import annotations

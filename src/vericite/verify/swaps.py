@@ -1,7 +1,8 @@
 """Claims that give an arm the figure of another, or compare two arms the wrong way round.
 
 Both are found by the figures that the source gives to its arms (``arms.py``), without a judge. Nothing is found where a
-claim is negated, names both arms outside a comparison, or speaks of another outcome.
+claim is negated, names both arms outside a comparison, or compares another outcome. Which outcome a single figure is
+of is not asked, so a find is a reason to look and decides no verdict.
 """
 
 from __future__ import annotations
@@ -153,21 +154,16 @@ def _reversed(claim: str, found: Sequence[Contrast]) -> Swap | None:
     """Return the comparison that the figures of its outcome are against, if no other figures agree with it."""
     against: list[Swap] = []
     for contrast in found:
-        sign = _sign(claim, contrast)
+        read = comparison(claim, contrast)
+        if read is None or not contrast.given[0].amount.unit or _turned(claim) != _turned(contrast.about):
+            continue
+        sign = read.sign(_kind(contrast)) * _order(contrast, read.first)
+        if not sign or not read.outcome <= stems(contrast.about):
+            continue
         if sign > 0:
             return None
-        if sign and (read := comparison(claim, contrast)):
-            against.append(Swap("direction", read.word.start, read.word.end, contrast))
+        against.append(Swap("direction", read.word.start, read.word.end, contrast))
     return against[0] if against else None
-
-
-def _sign(claim: str, contrast: Contrast) -> int:
-    """Return 1 if figures of arms are as a claim compares them, -1 if they are the other way round, 0 if not clear."""
-    read = comparison(claim, contrast)
-    if read is None or not contrast.given[0].amount.unit or _turned(claim) != _turned(contrast.about):
-        return 0
-    sign = read.sign(_kind(contrast)) * _order(contrast, read.first)
-    return sign if read.outcome <= stems(contrast.about) else 0
 
 
 def _order(contrast: Contrast, first: int) -> int:

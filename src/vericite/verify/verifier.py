@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log
-from sys import intern
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,8 +65,7 @@ def weighted_overlap(statement: str, premises: Sequence[str]) -> NDArray[np.floa
 
 @lru_cache(maxsize=2_048)
 def _terms(text: str) -> frozenset[str]:
-    # Interned, because the sets of many sentences hold the same words for as long as a service runs.
-    return frozenset(map(intern, terms(text)))
+    return frozenset(terms(text))
 
 
 @dataclass
