@@ -504,7 +504,7 @@ _SPACE = re.compile(r"\s+")
 def quoted(claim: str, case: Case) -> int | None:
     """Return the premise that equals the claim word for word; None if there is none.
 
-    The whole premise must match, which has no label of a section: "it is a myth that zinc helps" does not quote
+    The whole premise must match, except for a label of a section: "it is a myth that zinc helps" does not quote
     "zinc helps", and a question states nothing. Ignored are case, spaces, the full stop, the source's own reference
     marks, and long forms in brackets that a cited document itself gives for the abbreviation.
     """
@@ -513,7 +513,7 @@ def quoted(claim: str, case: Case) -> int | None:
         return None
     for index, premise in enumerate(case.premises):
         for text in dict.fromkeys((premise.text, _unmarked(premise.text))):
-            if quote == _normalized(text):
+            if quote == _normalized(without_label(text)):
                 return index
     return None
 
