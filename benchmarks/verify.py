@@ -49,15 +49,21 @@ Bar = tuple[str, float | None, bool]
 
 @dataclass(frozen=True)
 class Known:
-    """A judge that looks its judgements up, so that a plain way's scores go through the same aggregation."""
+    """A judge that looks its judgements up, so that a plain way's scores go through the same aggregation.
+
+    What the verifier asks besides, such as a claim with what its source leaves open, ``way`` judges outside the timing.
+    """
 
     logits: dict[Pair, plain.Array]
     order: list[int]
+    way: Logits
     signature: str = "known"
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Softmax over the scores given."""
         for pair in pairs:
+            if pair not in self.logits:
+                self.logits[pair] = self.way([pair])[0]
             row = np.exp(self.logits[pair][self.order] - self.logits[pair].max())
             yield Judgement((row / row.sum()).astype(np.float32))
 
@@ -114,7 +120,7 @@ def measure(
         rows = ways[name](pairs)
         own.add(len(pairs), time.perf_counter() - start)
         if len(pairs) == len(distinct):
-            judge = Known(dict(zip(pairs, rows, strict=True)), order)
+            judge = Known(dict(zip(pairs, rows, strict=True)), order, ways[name])
             own.verdicts += verdicts_of(Verifier(Protocol(judge=judge)).verify(answers))
             own.rows.append(rows)
 

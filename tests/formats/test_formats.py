@@ -608,6 +608,11 @@ LINK = "https://pubmed.ncbi.nlm.nih.gov/123/"
             [("LDL falls.", [(1, "PMID:123"), (2, None)])],
         ),
         ("LDL falls [1].\n\n## References\n\n[1] Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
+        ("LDL falls (1).\n\n## References\n\n1. Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
+        (
+            "LDL (2) falls [1], in all (2).\n\n## References\n1. PMID: 123",
+            [("LDL (2) falls, in all (2).", [(1, "PMID:123")])],
+        ),
         (
             "LDL falls [1, 2].\n\n1. Doe. PMID: 9.\n2. Roe. https://doi.org/10.1000/x",
             [("LDL falls.", [(1, None), (2, "doi:10.1000/x")])],

@@ -221,6 +221,11 @@ SPLITS = {
     "## Lipids [3]\nAspirin lowers LDL.": [("Aspirin lowers LDL.", [3])],
     "Aspirin lowers LDL.\n--- [3]\nStatins do too.": [("Aspirin lowers LDL.", []), ("Statins do too.", [3])],
     "Side effects:\n- bleeding [1]\n- nausea [2]": [("bleeding", [1]), ("nausea", [2])],
+    "**Answer.** Statins lower LDL [1].\nKey points. It is safe [2].": [
+        ("Statins lower LDL.", [1]),
+        ("It is safe.", [2]),
+    ],
+    "Evidence is weak [1]. Results.": [("Evidence is weak.", [1])],
     "**Lipids:** Aspirin lowers LDL.** [1] Statins do too.": [
         ("Lipids: Aspirin lowers LDL.", [1]),
         ("Statins do too.", []),
@@ -343,7 +348,7 @@ def test_a_stop_behind_a_marker_ends_a_sentence_whatever_letter_is_before_it(beh
 
 
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v9"
+    assert CITATIONS == "citations.v10"
 
 
 # markers in other forms

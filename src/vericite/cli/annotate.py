@@ -12,7 +12,7 @@ from pydantic import Field
 from vericite.cli.io import note, output, remark, say, say_json
 from vericite.cli.options import JsonOption, OutOption
 from vericite.cli.plans import SetOption, settings_from, takes_plan
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.refusals import prepare_output, refuse_same
 from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, checked_systems
 from vericite.errors import Problems
 from vericite.pipeline.plan import CheckPlan, ModelPlan, Plan
@@ -86,7 +86,7 @@ def sample(
     # Like `correct` and `report`, without the project's judge: all three must judge the same answers alike.
     settings = settings_from(SampleSettings, assigned, project=False)
     problems = Problems()
-    refuse_unwritable(out)
+    prepare_output(out)
     asked = load_scheme(scheme)
     with reported(problems):
         plan = Plan(check=settings.check, llm=settings.llm)
@@ -117,7 +117,7 @@ def page(
     from vericite.reporting.page import Page, write_page
 
     refuse_same(out, sample)
-    refuse_unwritable(out)
+    prepare_output(out)
     units = _units(sample)
     write_page(Page(make_annotation_page(units, _scheme(units))), out)
     say(f"{out}: {len(units):,} to label")
@@ -168,7 +168,7 @@ def agreement(
 
     settings = settings_from(Draws, assigned)
     refuse_same(out, *labels, sample)
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     with reported(problems):
         drawn = [] if sample is None else _units(sample)
@@ -205,7 +205,7 @@ def correct(
     """
     from vericite.cli.figures import print_records, reported, write_records
 
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     with reported(problems):
         refuse_same(out, sample, *labels)
@@ -238,7 +238,7 @@ def convert(
     from vericite.lab.annotate.interchange import read_annotations, written
 
     refuse_same(out, sample, *(labels or ()))
-    refuse_unwritable(out)
+    prepare_output(out)
     units = _units(sample)
     asked = _scheme(units)
     problems = Problems()

@@ -15,7 +15,7 @@ from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, is_quiet, note, output, remark, remark_leakage, say, say_json, show_embedding
 from vericite.cli.options import BATCH, BatchOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs, refuse_unwritable, report
+from vericite.cli.refusals import expect_either, prepare_output, refuse_same, refuse_two_inputs, report
 from vericite.errors import Problems
 from vericite.pipeline.plan import SECTIONS, Plan
 
@@ -101,7 +101,7 @@ def _places(given: Sequence[Path], *read: Path | None) -> tuple[Path | None, lis
     for path in files:
         form_of(path)
         refuse_same(path, *read)
-        refuse_unwritable(path, endings=FORMS)
+        prepare_output(path, endings=FORMS)
     return (folders[0] if folders else None), files
 
 
@@ -325,7 +325,7 @@ def search(
 
     _check_arguments(question, batch)
     refuse_same(out, batch, Path(plan.search.corpus))
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     opened = open_search(plan.search, settings_of(plan.llm), show_embedding, problems=problems)
     numbered = _queries(question, batch, problems)

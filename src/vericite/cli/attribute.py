@@ -12,7 +12,7 @@ import typer
 from vericite.cli.io import clean, count_lines, say_json
 from vericite.cli.options import DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import code_of_count, prepare_output, refuse_same, report
 from vericite.cli.workers import (
     Making,
     Shared,
@@ -92,7 +92,7 @@ def attribute(
     from vericite.scale.work import AttributeWork
 
     refuse_same(out, file, documents)
-    refuse_unwritable(out, is_shared=plan.workers.ray is not None)
+    prepare_output(out, is_shared=plan.workers.ray is not None)
     if plan.workers.ray is not None or not _is_one_text(file, format):
         _refuse_text(out)
     shared = shared_of(ctx, plan.workers, out)
@@ -352,7 +352,7 @@ def repair(
     from vericite.pipeline.build import build_repairer
 
     refuse_same(out, file, documents)
-    refuse_unwritable(out)
+    prepare_output(out)
     _refuse_text(out)
     problems = Problems()
     repairer = build_repairer(plan, problems)

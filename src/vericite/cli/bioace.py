@@ -10,7 +10,7 @@ import typer
 from vericite.cli.io import remark
 from vericite.cli.options import JsonOption, OutOption
 from vericite.cli.plans import ConfigOption, SetOption, path_of, settings_from
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.refusals import prepare_output, refuse_same
 from vericite.cli.score import DocumentsOption, SystemsArgument, named_places
 from vericite.cli.terminal import ProgressLine
 from vericite.cli.train import step_reporter, training_extra
@@ -71,7 +71,7 @@ def score(
         given = [*read.paths, *([gold] if gold else []), documents, *map(Path, settings.mixture)]
         for path, what in (*((file, "save_mixture") for file in mixtures), (pairs, "write_pairs"), (out, "--out")):
             refuse_same(path, *given, what=what)
-            refuse_unwritable(path, what)
+            prepare_output(path, what)
         answers = answered(read.systems, problems)
         embedders = {name: load_nugget_embedder(name) for name in settings.embedder}
         others = read_others(settings, library, problems)
@@ -171,7 +171,7 @@ def train_completeness(
                     facts = train_with_card(run, seen, settings.part(LabelConfig), step_reporter(progress))
             typer.echo(f"{_training_summary(facts)}\nwritten to {out}")
             return
-        refuse_unwritable(out, "--out")
+        prepare_output(out, "--out")
         classifier = train_classifier(examples, Embedder.shared(), settings.strength, settings.seed)
         write_fitted(classifier, out)
         counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
@@ -252,7 +252,7 @@ def train_correctness(
             typer.echo(f"{_training_summary(facts)}\nwritten to {out}; use it as {use}")
             return
         refuse_same(out, pairs, what="--out")
-        refuse_unwritable(out, "--out")
+        prepare_output(out, "--out")
         model = classical(as_windows(examples), settings.classical, settings.seed)
         write_fitted(model, out)
         counts = ", ".join(f"{count:,} {label}" for label, count in model.trained_on.items())

@@ -18,7 +18,7 @@ from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, count_lines, note, remark, say_json
 from vericite.cli.options import DocumentsOption, FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import prepare_output, refuse_same, report
 from vericite.cli.workers import (
     Making,
     Shared,
@@ -128,10 +128,10 @@ def check(
     is_paper = is_manuscript(file, format)
     if is_paper:
         refuse_form(file, out)
-    refuse_unwritable(out, is_shared=plan.workers.ray is not None, endings=FORMS if is_paper else ())
+    prepare_output(out, is_shared=plan.workers.ray is not None, endings=FORMS if is_paper else ())
     refuse_same(page, file, documents, what="--report")
     _refuse_no_page(page)
-    refuse_unwritable(page, "--report")
+    prepare_output(page, "--report")
     options = CIOptions(junit, sarif, github, as_json)
     options.refuse(file, documents, baseline)
     _refuse_one_file({"--baseline": baseline, "--out": out, "--report": page, "--junit": junit, "--sarif": sarif})
@@ -275,7 +275,7 @@ def _write_page(items: list[Item], file: Path, page: Path) -> None:
     from vericite.evaluate.scoring import System, system_names
 
     name = "answers" if str(file) == "-" else system_names([file])[0]
-    note(write_report([System(name, tuple(items))], page)[0])
+    note(write_report([System(name, tuple(items))], page))
 
 
 class _Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import Output, output, say, with_address
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.refusals import prepare_output, refuse_same
 from vericite.records import STDIN
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CIOptions:
             InputError: There is such a file.
         """
         for path, option in ((self.junit, "--junit"), (self.sarif, "--sarif")):
-            refuse_unwritable(path, option)
+            prepare_output(path, option)
             refuse_same(path, *read, what=option)
 
 

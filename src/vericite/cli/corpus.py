@@ -15,7 +15,7 @@ from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import clean, note, remark, say, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_unwritable, report
+from vericite.cli.refusals import prepare_output, report
 from vericite.cli.workers import readers_of
 from vericite.pipeline.plan import Plan
 from vericite.retrieve.lookup import PUBMED
@@ -268,7 +268,7 @@ def export(
     from vericite.records import to_json
 
     documents = open_store(store).scan(plan.search.filters)
-    refuse_unwritable(out)
+    prepare_output(out)
     with output(out) as written:
         if written is None:
             for document in documents:

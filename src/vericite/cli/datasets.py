@@ -15,7 +15,7 @@ from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import DocumentsOption, FormatOption, JsonOption
 from vericite.cli.plans import SetOption, path_of, settings_from
-from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import code_of_count, prepare_output, refuse_same, report
 from vericite.errors import Problems
 from vericite.pipeline.setting import SettingGroup
 
@@ -189,7 +189,7 @@ def convert(
     settings = settings_from(ConvertSettings, assigned)
     topics = path_of(settings.topics)
     refuse_same(out, file, documents, topics)
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     code = ExitCode.OK
     asked = _Run(file, topics)

@@ -17,7 +17,7 @@ from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, say, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_unwritable, report
+from vericite.cli.refusals import prepare_output, report
 from vericite.errors import Problems
 from vericite.pipeline.plan import Plan, SearchPlan
 
@@ -99,7 +99,7 @@ def build(
     from vericite.generate.demonstrations import build_pool
     from vericite.pipeline.build import settings_of
 
-    refuse_unwritable(to, "--to")
+    prepare_output(to, "--to")
     _refuse_idle(llm, prompt)
     if reference and llm is not None:
         raise InputError("expected --reference without --llm, which writes rationales; found both. Give only one.")

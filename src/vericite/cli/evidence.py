@@ -10,7 +10,7 @@ import typer
 from vericite.cli.io import count_lines, note, output, say_json, show_embedding
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import code_of_count, refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import code_of_count, prepare_output, refuse_same, report
 from vericite.errors import Problems
 from vericite.pipeline.plan import Plan
 
@@ -49,7 +49,7 @@ def evidence(
     from vericite.text.references import UnneededLibrary
 
     refuse_same(out, file, Path(plan.search.corpus))
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     answers = problems.kept(answers_in(file, documents=UnneededLibrary()))
     search = open_search(plan.search, settings_of(plan.llm), show_embedding, problems=problems)

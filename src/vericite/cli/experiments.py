@@ -15,7 +15,7 @@ import typer
 from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
 from vericite.cli.plans import SetOption, settings_from
-from vericite.cli.refusals import refuse_unwritable, report
+from vericite.cli.refusals import prepare_output, report
 from vericite.cli.score import GoldOption
 from vericite.errors import InputError, Problems
 
@@ -231,7 +231,7 @@ def table(
     from vericite.lab.experiment.tables import Layout, make_table, read_cells
 
     settings = settings_from(Draws, assigned)
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     own_layout, name = _own(runs)
     if not (layout or own_layout):

@@ -181,7 +181,7 @@ def _write_page(check: ManuscriptCheck, path: Path) -> None:
 
     name = check.manuscript.name
     system = System(name, (Item(check.answer.id, check.answer, check.checked, manuscript=check),))
-    note(write_report([system], path, check.manuscript.title or name)[0])
+    note(write_report([system], path, check.manuscript.title or name))
 
 
 def _write_copy(check: ManuscriptCheck, file: Path, path: Path) -> None:

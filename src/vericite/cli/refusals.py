@@ -86,10 +86,12 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def refuse_unwritable(
+def prepare_output(
     path: Path | None, what: str = "--out", is_shared: bool = False, endings: Collection[str] = ()
 ) -> None:
-    """Refuse an output file that cannot be written, before work begins. The command then goes on if its reader goes.
+    """Refuse an output file that cannot be written, before work begins; else note that the command writes files.
+
+    Such a command goes on to its end if the reader of what it prints goes away.
 
     Args:
         path: The output file.

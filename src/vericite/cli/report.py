@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import note, remark, say
+from vericite.cli.io import remark, say
 from vericite.cli.options import FormatOption
 from vericite.cli.plans import takes_plan
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.refusals import prepare_output, refuse_same
 from vericite.cli.score import DocumentsOption, GoldOption, SystemsArgument, checked_systems
 from vericite.errors import InputError, Problems
 from vericite.pipeline.plan import Language, Plan
@@ -67,15 +67,14 @@ def report(
             )
         refuse_same(path, sample, *(labels or ()))
         if not is_report_folder(path):
-            refuse_unwritable(path, endings=REPORTS)
+            prepare_output(path, endings=REPORTS)
     problems = Problems()
     with reported(problems):
         with _remark_if_stopped():
             checked = checked_systems(systems, problems, plan, gold, documents, out, format)
             people = by_people(checked, sample, labels, problems) if sample and labels else ()
         for path in out:
-            told, is_page = write_report(checked, path, people=people, language=plan.report.language)
-            (say if is_page else note)(told)
+            say(write_report(checked, path, people=people, language=plan.report.language))
 
 
 @contextmanager
@@ -94,8 +93,8 @@ def write_report(
     title: str = "",
     people: Sequence[SystemByPeople] = (),
     language: Language = "en",
-) -> tuple[str, bool]:
-    """Write the report of checked systems; return a line about it, and whether it is a page.
+) -> str:
+    """Write the report of checked systems, and return a line about it.
 
     Raises:
         InputError: The file cannot be written.
@@ -108,7 +107,7 @@ def write_report(
     page = write(systems, out, title or TITLE, people, language)
     count = counted(sum(len(system.items) for system in systems), "answer")
     if page is None:
-        return (f"{out}: a row per citation" if out.suffix.lower() == ".csv" else f"{out}: {count}"), False
+        return f"{out}: a row per citation" if out.suffix.lower() == ".csv" else f"{out}: {count}"
     if page.size > LARGEST and page.data is None:
         remark("a page of this size opens slowly; `vericite report --out FOLDER` keeps the data in a separate file")
-    return f"{out}: {count}, {page.size / 1e6:.1f} MB", True
+    return f"{out}: {count}, {page.size / 1e6:.1f} MB"

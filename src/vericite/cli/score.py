@@ -11,7 +11,7 @@ import typer
 from vericite.cli.io import note
 from vericite.cli.options import FormatOption, JsonOption, OutOption
 from vericite.cli.plans import SetOption, settings_from
-from vericite.cli.refusals import refuse_same, refuse_unwritable, refuse_verdicts_aside
+from vericite.cli.refusals import prepare_output, refuse_same, refuse_verdicts_aside
 from vericite.errors import Problems
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def compare(
     from vericite.evaluate.settings import ScoreSettings
 
     settings = settings_from(ScoreSettings, assigned)
-    refuse_unwritable(out)
+    prepare_output(out)
     problems = Problems()
     with reported(problems):
         places = [first, *([second] if second else [])]
@@ -213,7 +213,7 @@ def _refuse(systems: Sequence[str], side_files: Mapping[str, Path], out: Path | 
             f"expected --with {kind} with a single system; found {len(systems)}. Give each system a folder with "
             f"answers.jsonl and {kind}.jsonl."
         )
-    refuse_unwritable(out)
+    prepare_output(out)
 
 
 def _side_files(given: Sequence[str]) -> dict[str, Path]:
@@ -446,4 +446,4 @@ def rankings(
 
 def _refuse_written_over(out: Path | None, read: list[Path]) -> None:
     refuse_same(out, *read)
-    refuse_unwritable(out)
+    prepare_output(out)

@@ -12,7 +12,7 @@ from vericite.cli.commands_with_settings import COMMANDS, settings_class, settin
 from vericite.cli.io import say, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.plans import PlanOption, SetOption, plan_of, sections_of, settings_from
-from vericite.cli.refusals import refuse_unwritable
+from vericite.cli.refusals import prepare_output
 from vericite.pipeline.plan import Plan
 from vericite.pipeline.setting import SettingField, SettingGroup, write_value
 
@@ -46,7 +46,7 @@ def settings(
     """
     name = " ".join(command or ["ask"])
     kind = settings_class(name)
-    refuse_unwritable(out)
+    prepare_output(out)
     sections = sections_of(name) if kind is Plan else None
     file = None if plan is None else Path(plan)
     made = plan_of(name, plan, assigned) if kind is Plan else settings_from(kind, assigned, file)

@@ -17,8 +17,8 @@ from vericite.cli.options import JsonOption
 from vericite.cli.plans import ConfigOption, SetOption, path_of, settings_from
 from vericite.cli.refusals import (
     lines_before_errors,
+    prepare_output,
     refuse_same,
-    refuse_unwritable,
     report,
 )
 from vericite.errors import Problems
@@ -383,7 +383,7 @@ def _destination(out: str) -> tuple[str | None, Path]:
     from vericite.evaluate.judge_calibration import destination
 
     name, path = destination(out)
-    refuse_unwritable(path, "--out" if name is None else f"the file of --out {out}")
+    prepare_output(path, "--out" if name is None else f"the file of --out {out}")
     return name, path
 
 

@@ -20,7 +20,7 @@ from vericite.formats.spans import read_message
 from vericite.records import Answer, Document, Span, storable
 from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
 from vericite.text.printed import listed_reference, split_answer
-from vericite.text.references import Library, MarkerGroup, other_markers, parse_markers, parse_pmids
+from vericite.text.references import Library, MarkerGroup, other_markers, parse_markers, parse_pmids, plain_markers
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
 _LABEL = r"(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,99}\]){0,300})"
@@ -90,7 +90,8 @@ def _read_markdown(raw: RawRecord, library: Library) -> Answer:
     sources = CitableDocuments(
         own or list(passages.values()), library, None if own else numbered, taken=max(taken, len(numbered))
     )
-    cited = {str(number) for group in _groups(prose) for number in group.numbers}
+    most = max((int(number) for number in entries if number.isdecimal()), default=0)
+    cited = {str(number) for group in _groups(prose, most) for number in group.numbers}
     for name, target in entries.items():
         number = name.removeprefix("^")
         if any(sources.knows(known) for known in names_of(target)):
@@ -160,7 +161,8 @@ def mentions_in(text: str, definitions: Mapping[str, str], sources: CitableDocum
 
 def _numbered(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
     """Yield the numbers; a superscript that points nowhere is a footnote of another text."""
-    for group in _groups(text):
+    most = max((int(name) for name in definitions if name.isdecimal()), default=0)
+    for group in _groups(text, max(most, sources.count)):
         cited = tuple(_defined(str(number), definitions, sources) for number in group.numbers)
         if group.text[0] in _BRACKETS or sources.count or any(document for _, document in cited):
             yield Mention(group.span, cited)
@@ -169,10 +171,15 @@ def _numbered(text: str, definitions: Mapping[str, str], sources: CitableDocumen
 _BRACKETS = "[(【［"
 
 
-def _groups(text: str) -> Iterator[MarkerGroup]:
-    """Yield the markers of a text in all forms that name a number: ``[1]``, ``[Doc 1]``, superscripts."""
-    yield from parse_markers(text)
-    yield from other_markers(text, 1)
+def _groups(text: str, most: int) -> list[MarkerGroup]:
+    """Return the markers of a text in all forms that name a number: ``[1]``, ``[Doc 1]``, superscripts.
+
+    ``(1)`` is one in a text without other markers and links, if it is at most ``most``.
+    """
+    groups = [*parse_markers(text), *other_markers(text, 1)]
+    if groups or INLINE.search(text) or parse_pmids(text):
+        return groups
+    return list(plain_markers(text, most))
 
 
 def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:

@@ -207,7 +207,7 @@ def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
     return kept
 
 
-CITATIONS = "citations.v9"
+CITATIONS = "citations.v10"
 """Signature of the rules, for provenance; changes whenever they would parse some answer differently."""
 
 _SPACE = r"[^\S\n]"
@@ -228,6 +228,12 @@ _CITED_END = re.compile(r"[.!?][\"'’”)\]]{0,2}(?=\s+[\"'“‘(]{0,2}[A-Z])"
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*+(?:[-_=*~|:+]\s?+){{3,}}+(?:\[[^\]]*+\]\s*+)*+\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
+# A sentence that only names what follows: "Answer. Aspirin ..."
+_PART = re.compile(
+    r"(?:(?:short|brief|direct|final) )?answer|(?:in )?summary|(?:overall )?conclusions?|bottom line|overview|notes?"
+    r"|background|key (?:points?|findings?|messages?)|(?:main )?(?:findings|results)|evidence|explanation",
+    re.IGNORECASE,
+)
 
 
 def parse_answer(
@@ -244,9 +250,9 @@ def parse_answer(
     A marker after the full stop belongs to the sentence before; so does a marker alone on its line. A marker that opens
     the answer, a line or a list item belongs to the following sentence. If a marker opens the answer and none is in or
     after the last sentence, markers between sentences belong to the following one. Headings, short labels that end in a
-    colon, rules (``---``) and a reference list at the end are not claims. The citations of a heading or rule go to the
-    following claim, those of other pieces to the claim before. If there are citations but no claim, they become one
-    claim with an empty text.
+    colon or are a sentence ("Answer."), rules (``---``) and a reference list at the end are not claims. The citations
+    of a heading or rule go to the following claim, those of other pieces to the claim before. If there are
+    citations but no claim, they become one claim with an empty text.
 
     Fenced code is no claim and cites nothing. A fence that names no language of code is prose if something in it reads
     as a citation, and so is all code of an answer that claims nothing outside of it.
@@ -611,7 +617,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
         lead = _ITEM_LEAD.match(text, span.start, span.end)
         begin = lead.end() if lead else span.start
         bare = text[begin : span.end]
-        is_claim = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(bare.strip("*_: "))
+        named = bare.strip("*_:. ")
+        is_claim = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(named) and not _PART.fullmatch(named)
         yield _Piece(begin if is_claim else span.start, span.end, claim=is_claim)
 
 
