@@ -100,20 +100,20 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def measure(
-    verifier: Verifier, ways: dict[str, Logits], chunks: list[list[Draft]]
+    verifiers: dict[str, Verifier], ways: dict[str, Logits], chunks: list[list[Draft]]
 ) -> tuple[dict[str, Measured], list[plain.Work]]:
     """Every way on every chunk, in turn, a different one first each time; and the machine's rate each time."""
     labels = ModelFolder.bundled(VERIFIER).card.labels
     order = [labels.index(label) for label in COLUMNS]
-    found = {name: Measured() for name in ("ours", *ways)}
+    found = {name: Measured() for name in (*verifiers, *ways)}
     matrix: list[plain.Work] = []
 
     def one_round(name: str, chunk: list[Draft], answers: list[Answer], distinct: list[Pair]) -> None:
         own = found[name]
         pairs = distinct[:: max(1, len(distinct) // SINGLES)] if name == "A" else distinct
         start = time.perf_counter()
-        if name == "ours":
-            checked = list(verifier.verify(parsed(draft) for draft in chunk))
+        if name in verifiers:
+            checked = list(verifiers[name].verify(parsed(draft) for draft in chunk))
             own.add(len(pairs), time.perf_counter() - start)
             own.verdicts += verdicts_of(checked)
             return
@@ -172,9 +172,14 @@ def print_floor(lengths: Sequence[int], rates: list[plain.Work], rate: float) ->
 
 
 def print_rates(found: dict[str, Measured], repeated: float) -> dict[str, float]:
-    """The table of rates and ratios; gives the median ratio on distinct pairs for each plain way."""
+    """The table of rates and ratios; gives the median ratio on distinct pairs for each plain way.
+
+    A rate is the pairs of claim and sentence of a round by the seconds for the verdicts on its citations, so that
+    ``default``, which asks other pairs, is measured by the citations that it decides.
+    """
     titles = {
         "ours": "ours: Verifier, protocol vericite, end to end",
+        "default": "ours: Verifier, protocol default, the same citations",
         "A": "A: sentence-transformers fp32, one pair at a time",
         "A2": "A2: onnxruntime defaults, shipped model, one pair at a time",
         "B": f"B: sentence-transformers fp32, batches of {BATCH}",
@@ -183,11 +188,14 @@ def print_rates(found: dict[str, Measured], repeated: float) -> dict[str, float]
     ratios: dict[str, float] = {}
     for name, own in found.items():
         line = f"{titles[name]:<62}{spread(own.rates, 0):<24}"
-        if name != "ours":
+        if name not in ("ours", "default"):
             quotients = [a / b for a, b in zip(found["ours"].rates, own.rates, strict=True)]
             ratios[name] = median(quotients)
             line += f"{spread(quotients)} x"
         print(line.rstrip())
+    if "B" in found:
+        usual = [a / b for a, b in zip(found["default"].rates, found["B"].rates, strict=True)]
+        print(f"protocol default against B: {spread(usual)} x")
     print(f"a further {repeated:.2f} x for all pairs asked, as ours judges identical pairs of a round once:")
     print("  " + ", ".join(f"{ratio * repeated:.2f} x against {name}" for name, ratio in ratios.items()))
     return ratios
@@ -237,10 +245,12 @@ def compare() -> bool:
             encoder = plain.SentenceTransformers(folder, Path(temporary))
             singly: Logits = lambda pairs: encoder.logits(pairs, 1)  # noqa: E731
             ways = {"A": singly, **ways, "B": lambda pairs: encoder.logits(pairs, BATCH)}
-        list(verifier.verify([parsed(made[0])]))
+        verifiers = {"ours": verifier, "default": Verifier(get_protocol("default"))}
+        for own in verifiers.values():
+            list(own.verify([parsed(made[0])]))
         for way in ways.values():
             way(asked[0][:BATCH])
-        found, matrix = measure(verifier, ways, chunks)
+        found, matrix = measure(verifiers, ways, chunks)
     ratios = print_rates(found, total / judged)
     print(f"\nsame verdict on {len(found['ours'].verdicts)} citations: ", end="")
     agreements = {name: same(found["ours"].verdicts, found[name].verdicts) for name in ("B", "A2") if name in found}

@@ -142,6 +142,29 @@ def test_a_claim_in_german_is_abstained_from_with_the_reason_and_not_counted():
     assert found.summary.irrelevant == 0
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See also",
+        "For details, see",
+        "See ref.",
+        "For a recent review of statins in older people see",
+        "Please refer to",
+    ],
+)
+def test_a_sentence_that_only_points_to_a_source_is_not_judged(sentence: str):
+    judge = Counting()
+    (one,) = check(f"{sentence} [1].", source("d", ASPIRIN), judge=judge).verdicts
+    assert (one.abstained, one.reasons) == (True, ("the sentence only points to a source",))
+    assert judge.asked == []
+
+
+@pytest.mark.parametrize("sentence", ["See also the higher mortality", "For details of dosing, see patients weekly"])
+def test_a_sentence_that_points_and_says_something_is_judged(sentence: str):
+    (one,) = check(f"{sentence} [1].", source("d", ASPIRIN)).verdicts
+    assert not one.abstained
+
+
 @pytest.mark.parametrize("protocol", ["default", "vericite"])
 def test_a_word_of_over_100_letters_is_not_supported_by_another(protocol: str):
     document = source("d", f"The sequence {'gatc' * 30} was found in the patients.")

@@ -222,6 +222,16 @@ class ClaimsToJudge:
 _NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w])")
 _LONG_WORD = re.compile(r"[^\W_]{101,}")
 """Models read such text as one unknown token or meaningless pieces: any two of them would entail each other."""
+_POINTS = re.compile(
+    r"[\s(]{0,3}(?:for (?:an? |the )?(?:more |further |additional |full |recent )?"
+    r"(?:reviews?|details?|information|discussions?|overviews?|reading)(?: (?:of|on|about) [^,;.]{1,80})?,? )?"
+    r"(?:please )?(?:see|see also|refer to|compare|cf\.?|reviewed in|discussed in)"
+    r"(?:,? e\.g\.|,? for example|,? for instance)?"
+    r"(?: (?:the )?(?:refs?\.?|references?|sources?))?(?: for (?:an? |the )?(?:more |further |full )?"
+    r"(?:reviews?|details?|information|overview|discussion))?[\s.,;:()]{0,9}",
+    re.IGNORECASE,
+)
+"""A sentence that names its source and says nothing: "For details, see [1]." """
 
 Owner = TypeVar("Owner")
 
@@ -666,6 +676,8 @@ def _claim_reason(claim: Claim) -> str | None:
         return _no_text(claim)
     if word := _LONG_WORD.search(claim.text):
         return f"the claim has a word of {len(word[0])} letters, which no judge reads"
+    if _POINTS.fullmatch(claim.text):
+        return "the sentence only points to a source"
     foreign = foreign_reason(claim.text)
     return f"the claim is not in English: {foreign}" if foreign else None
 
