@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import vericite
+from vericite.corpus import demo_documents, demo_questions
 from vericite.generate import ExtractiveGenerator
 from vericite.generate.aspects import asked_aspects, fit
 from vericite.generate.extractive import (
@@ -22,11 +23,12 @@ from vericite.generate.extractive import (
 )
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import Candidate, candidates_of, missing_of
-from vericite.generate.subjects import about_the_asked, absent, subjects_of, unmentioned
+from vericite.generate.subjects import about_the_asked, absent, objects_of, outcomes_of, subjects_of, unmentioned
 from vericite.models import Embedder, Pair
 from vericite.records import Document, Evidence, Question
 from vericite.text.acronyms import acronym_pairs
 from vericite.text.readable import stands_alone
+from vericite.text.sentences import split_sentences
 
 
 def evidence(*documents: Document) -> list[Evidence]:
@@ -357,11 +359,27 @@ def test_the_subjects_of_a_question_are_the_words_that_not_every_question_has(qu
         ("mirabegron", "MicroRNA-21 was raised.", False),
         ("mirtazapine", "Mirabegron was given.", False),
         ("zinc", "Zincs were given.", True),
+        ("days", "Migraine days were fewer.", True),
+        ("days", "One migraine day was saved.", True),
+        ("leg", "Cramps of the legs were rarer.", True),
+        ("bias", "Recall bias was likely.", True),
+        ("hay", "Haystacks were searched.", False),
         ("miRNAs", "MicroRNA-21 was raised.", True),
     ],
 )
 def test_a_subject_is_there_by_its_beginning_or_in_another_word_for_it(subject: str, text: str, there: bool):
     assert (unmentioned([subject], text) == []) is there
+
+
+def test_no_word_of_a_question_is_missing_in_a_source_that_says_the_same():
+    asked = [question.text for question in demo_questions()]
+    texts = [document.text for document in demo_documents()]
+    asked += [f"Does {text[span.slice]}" for text in texts for span in split_sentences(text)]
+    assert len(asked) > 500
+    for question in asked:
+        source = statement_of(question)
+        assert absent(question, source) == [], question
+        assert unmentioned([*outcomes_of(question), *objects_of(question)], source) == [], question
 
 
 def test_of_a_term_and_its_abbreviation_in_a_question_either_is_enough():

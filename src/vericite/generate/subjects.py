@@ -254,7 +254,8 @@ def _mentions(text: str, subject: str, groups: Sequence[tuple[str, ...]]) -> boo
         spelt_out = r"\w*[\s-]+".join(single)
         return re.search(rf"\b(?:{single}s?\b|{spelt_out})", text) is not None
     if len(stem) < 4:
-        return re.search(rf"\b{stem}\b", text) is not None
+        # Short words are found whole, in the singular or plural: day, days.
+        return re.search(rf"\b(?:{stem}|{bare})s?\b", text) is not None
     # Long subjects are also found within words: statin in atorvastatin, but not conjugated in unconjugated.
     same = [word for group in groups if bare.startswith(group) for word in group]
     begins = "|".join([stem, *same])
