@@ -159,10 +159,12 @@ def assert_supported(
     is_checked = isinstance(answer, CheckedAnswer)
     checked = answer if is_checked else check(answer, documents, protocol=protocol, judge=judge)
     result = Gate("supported", at_least, is_minimum=True).result(checked.summary)
-    if result.outcome == "passed" or (not result.of and checked.supported):
+    if result.outcome == "passed" or (not result.found.of and checked.supported):
         return checked
     if result.outcome == "undecided":
-        raise JudgementError(f"{result.unknown} of {checked.summary.cases} cases failed: {checked.failures[0].reason}")
+        raise JudgementError(
+            f"{result.found.unknown} of {checked.summary.cases} cases failed: {checked.failures[0].reason}"
+        )
     asked = verifier_for(protocol, judge).judge
     if not is_checked and ledger_of(asked) is None and not isinstance(asked, FunctionJudge):
         # Only now, and of no language model, because looking for reasons asks the judge several times as much.

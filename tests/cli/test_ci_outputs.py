@@ -385,3 +385,46 @@ def test_a_supported_sentence_that_a_person_should_look_at_is_a_note(here: Path)
         assert suite.get("failures") == "0"
         if sarif:
             assert json.loads(sarif)["level"] == "note"
+
+
+def test_a_gate_compares_only_the_answers_that_the_baseline_has_too(run_cli, here: Path):
+    """The share of the baseline counted answers that this run no longer had, so a worse answer passed."""
+    good, bad = "Statins lower LDL [1].", "Statins raise LDL [1]."
+    write(here / "before.jsonl", record("a", f"{good} {good}"), record("b", f"{bad} {bad} {bad}"))
+    write(here / "after.jsonl", record("a", f"{good} {bad}"))
+    run_cli("check", "before.jsonl", "--out", "v.jsonl")
+    printed = run_cli(
+        "check", "after.jsonl", "--baseline", "v.jsonl", "--fail-under", "0.9", "--github", "--sarif", "s.sarif",
+        "--junit", "j.xml",
+    )  # fmt: skip
+    assert printed.code == 1
+    told = "(0.500); baseline 2 of 2 (1.000); not compared: 1 answer of the baseline that this run lacks;"
+    assert "gate failed: supported 1 of 2" in printed.out and told in printed.out
+    others = "Answers not compared: 1 of the baseline that this run lacks (b)."
+    assert f"::notice title=vericite check::{others}" in printed.out
+    suites = etree.parse(here / "j.xml")
+    assert told in suites.xpath("//testsuite[@name='gates']//failure")[0].text
+    assert suites.xpath("//testsuite[@name='baseline']/@tests") == ["1"]
+    validate_sarif(here / "s.sarif")
+    (run,) = json.loads((here / "s.sarif").read_text())["runs"]
+    told = run["invocations"][0]["properties"]
+    assert told["gates"][0]["before"] == {"count": 2, "of": 2} and told["gates"][0]["outcome"] == "failed"
+    assert told["baseline"]["missing_ids"] == ["b"]
+
+
+def test_an_answer_that_the_baseline_lacks_must_be_within_the_limit_itself(run_cli, here: Path):
+    good, bad = (
+        record("a", "Statins lower LDL [1]. Statins raise LDL [1]."),
+        record("b", "Statins raise LDL [1]."),
+    )
+    write(here / "before.jsonl", good)
+    run_cli("check", "before.jsonl", "--out", "v.jsonl")
+    arguments = ("--baseline", "v.jsonl", "--fail-over", "contradicted=0")
+    write(here / "after.jsonl", good, bad)
+    printed = run_cli("check", "after.jsonl", *arguments)
+    assert printed.code == 1
+    assert (
+        "answers of both runs 1 of 2 (0.500), no worse than baseline 1 of 2 (0.500), new answers 1 of 1" in printed.out
+    )
+    write(here / "after.jsonl", good, bad | {"answer": "Statins lower LDL [1]."})
+    assert run_cli("check", "after.jsonl", *arguments).code == 0

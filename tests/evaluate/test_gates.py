@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
-from vericite.evaluate.gates import GATE_SHARES, Gate, overall, parse_gates
+from vericite.evaluate.gates import GATE_SHARES, BaselineCounts, Gate, overall, parse_gates
 from vericite.records import Summary
 
 COUNTS = Summary(claims=10, uncited=2, citations=9, supported=6, contradicted=1, irrelevant=1, dangling=1, abstained=0)
@@ -20,7 +20,7 @@ def test_a_number_alone_is_the_supported_share():
     (gate,) = parse_gates(["0.9"], [])
     assert gate == Gate("supported", 0.9, is_minimum=True)
     result = gate.result(COUNTS)
-    assert (result.count, result.of) == (6, 8 + 1 + 2)
+    assert (result.found.count, result.found.of) == (6, 8 + 1 + 2)
     assert "supported 6 of 11" in result.sentence and "--fail-under supported=0.9" in result.sentence
 
 
@@ -76,7 +76,7 @@ def test_a_gate_with_nothing_judged_never_passes(gate, counts, why):
     for over in (True, False):
         (one,) = parse_gates([] if over else [gate.replace("=1", "=0")], [gate] if over else [])
         for before in (None, counts, COUNTS):
-            found = one.result(counts, before)
+            found = one.result(counts, before and BaselineCounts(before, counts))
             assert found.outcome == "failed"
             assert "expected at least one judged citation; found n" in found.sentence and why in found.sentence
 
@@ -146,4 +146,33 @@ def test_the_worst_outcome_is_the_overall_one():
 )
 def test_with_a_baseline_a_gate_fails_only_if_its_share_is_worse(gate, over, before, found):
     (one,) = parse_gates([] if over else [gate], [gate] if over else [])
-    assert one.result(Summary(supported=6, irrelevant=4), Summary(**before)).outcome == found
+    now = Summary(supported=6, irrelevant=4)
+    assert one.result(now, BaselineCounts(Summary(**before), now)).outcome == found
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "new", "found"),
+    [
+        ((5, 5), (5, 5), (0, 0), "passed"),
+        ((5, 5), (4, 6), (0, 0), "failed"),
+        ((5, 5), (5, 5), (9, 1), "passed"),
+        ((5, 5), (5, 5), (8, 2), "failed"),
+        ((5, 5), (4, 6), (90, 5), "failed"),
+        ((0, 0), (5, 5), (0, 0), "failed"),
+    ],
+)
+def test_shared_answers_are_compared_and_new_ones_must_be_within_the_limit(before, now, new, found):
+    (gate,) = parse_gates(["0.9"], [])
+    before, now, new = (Summary(supported=good, irrelevant=bad) for good, bad in (before, now, new))
+    assert gate.result(now + new, BaselineCounts(before, now, new, missing=3)).outcome == found
+
+
+def test_a_comparison_is_undecided_if_unjudged_cases_decide_it():
+    (gate,) = parse_gates(["1"], [])
+    before = Summary(supported=6, irrelevant=4)
+    for now, found in (
+        (Summary(supported=6, irrelevant=3, failed=1), "passed"),
+        (Summary(supported=5, irrelevant=4, failed=1), "undecided"),
+        (Summary(supported=4, irrelevant=5, failed=1), "failed"),
+    ):
+        assert gate.result(now, BaselineCounts(before, now)).outcome == found

@@ -162,7 +162,8 @@ def check(
             # An interrupted run also cost money.
             used = ledger_of(judged_by)
             show_ledger(used if before is None else used.since(before))
-        results = [gate.result(rates.summary, earlier and earlier.summary) for gate in gates]
+        before = earlier and earlier.counts
+        results = [gate.result(rates.summary, before) for gate in gates]
         compared = None if earlier is None or not rates.answers else earlier.result()
         if as_json:
             _print_figures(rates, results, compared)

@@ -146,21 +146,23 @@ class CIReports:
             return
         from vericite.reporting.junit import END, baseline_suite, gate_suite, record_suite
 
+        notices: list[str] = []
         failures = [result.sentence for result in results if result.outcome != "passed"]
         if compared is not None:
             # Also where a record could not be used, which decides the exit code.
             failed = not results and compared.is_worse
             failures += [compared.failure] if failed else []
+            notices += filter(None, [compared.uncompared])
             said = [compared.failure] if failed else []
             self._write("junit", baseline_suite(failed, "\n".join([*said, compared.sentence, *compared.lines()])))
         self._write("junit", gate_suite(results) if results else "")
         unusable = _unusable(problems)
         self._write("junit", record_suite(unusable) if unusable else "")
         self._write("junit", END)
-        self._write("sarif", self._sarif.end(results, unusable, int(code)))
+        self._write("sarif", self._sarif.end(results, compared, unusable, int(code)))
         self._stack.close()
         if self._annotations is not None:
-            self._ending = list(self._annotations.end(failures, unusable))
+            self._ending = list(self._annotations.end(failures, unusable, notices))
 
     def _findings(self, checked: CheckedAnswer, line: int = 0, text: str = "") -> list[Finding]:
         from vericite.reporting.findings import RecordPlace, findings_of

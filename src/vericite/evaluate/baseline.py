@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, cast
@@ -10,7 +10,7 @@ from typing import Annotated, cast
 from pydantic import Discriminator, RootModel, Tag
 
 from vericite.errors import InputError, Problems, RecordError
-from vericite.evaluate.gates import GATE_SHARES, why_unjudged
+from vericite.evaluate.gates import GATE_SHARES, BaselineCounts, why_unjudged
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.significance import EMPTY, Comparison, DifferencePhrase, Score, Scored, compare
 from vericite.pipeline.manuscript import ManuscriptCheck
@@ -30,6 +30,8 @@ BADNESS = {
 
 _LISTED = 20
 """Maximum number of sentences that are listed because they got worse."""
+_NAMED = 3
+"""Maximum number of missing answers whose ids are printed."""
 _SHARE = GATE_SHARES["supported"]
 _PHRASE = DifferencePhrase("supported citations", "supports", "more citations")
 
@@ -103,8 +105,6 @@ class Baseline:
     Attributes:
         path: The file of the earlier run.
         problems: Receives the records of both runs that are not compared.
-        summary: The counts of the earlier run.
-        now: The counts of this run.
         worse: The sentences of this run that got worse.
         new: Number of answers of this run that the baseline lacks.
         protocols: Signatures of what judged the baseline, and of what judged this run.
@@ -112,13 +112,11 @@ class Baseline:
 
     path: Path
     problems: Problems
-    summary: Summary = field(default_factory=Summary)
-    now: Summary = field(default_factory=Summary)
     worse: list[WorseSentence] = field(default_factory=list[WorseSentence])
     new: int = 0
     protocols: tuple[set[str], set[str]] = field(default_factory=lambda: (set[str](), set[str]()))
-    _before: dict[str, Score] = field(default_factory=dict[str, Score])
-    _now: dict[str, Score] = field(default_factory=dict[str, Score])
+    _before: dict[str, Summary] = field(default_factory=dict[str, Summary])
+    _now: dict[str, Summary] = field(default_factory=dict[str, Summary])
     # Hashes take less memory than sentences.
     _outcomes: dict[str, dict[int, str]] = field(default_factory=dict[str, dict[int, str]])
 
@@ -132,11 +130,10 @@ class Baseline:
         found = cls(path, problems)
         for number, line in problems.kept(number_jsonl(_Line, path)):
             checked = line.checked
-            found.summary += checked.summary
             if checked.id in found._before:
                 problems.append(_repeated(path, number, checked))
                 continue
-            found._before[checked.id] = _score(checked.summary)
+            found._before[checked.id] = checked.summary
             found.protocols[0].add(checked.provenance.protocol or "")
             outcomes = sentence_outcomes(checked)
             found._outcomes[checked.id] = {hash(sentence): kind for sentence, kind in outcomes.items()}
@@ -155,12 +152,11 @@ class Baseline:
             file: The file of the answer.
             line: The line of its record; 0 if it is unknown.
         """
-        self.now += checked.summary
         if checked.id in self._now:
             self.problems.append(_repeated(file, line, checked))
             return
         self.new += checked.id not in self._before
-        self._now[checked.id] = _score(checked.summary)
+        self._now[checked.id] = checked.summary
         self.protocols[1].add(checked.provenance.protocol or "")
         before = self._outcomes.get(checked.id)
         if before is None:
@@ -179,9 +175,20 @@ class Baseline:
         return was is not None and kind in BADNESS and BADNESS[kind] <= BADNESS[was]
 
     @property
-    def missing(self) -> int:
-        """Number of answers of the baseline that this run lacks."""
-        return len(self._before.keys() - self._now.keys())
+    def missing(self) -> tuple[str, ...]:
+        """The ids of the answers of the baseline that this run lacks."""
+        return tuple(id for id in self._before if id not in self._now)
+
+    @property
+    def counts(self) -> BaselineCounts:
+        """The counts of the answers that both runs have, and of those that only this run has."""
+        both = [id for id in self._before if id in self._now]
+        return BaselineCounts(
+            before=_sum(self._before[id] for id in both),
+            now=_sum(self._now[id] for id in both),
+            new=_sum(counts for id, counts in self._now.items() if id not in self._before),
+            missing=len(self.missing),
+        )
 
     def result(self) -> BaselineResult:
         """Compare the answers that both runs have.
@@ -195,14 +202,23 @@ class Baseline:
                 f"expected answers with the same ids as in the baseline; found none. {self.path} has {some}. "
                 "Give each answer an id that stays the same."
             )
-        first, second = Scored("this run", self._now), Scored("the baseline", self._before)
+        first, second = Scored("this run", _scores(self._now)), Scored("the baseline", _scores(self._before))
         found = compare(first, second, _PHRASE, Bootstrap())
         before, now = self.protocols
-        return BaselineResult(found, tuple(self.worse), self.new, self.missing, before == now, why_unjudged(self.now))
+        why = why_unjudged(_sum(self._now.values()))
+        return BaselineResult(found, tuple(self.worse), self.new, self.missing, before == now, why)
 
 
 def _repeated(file: Path, line: int, checked: CheckedAnswer) -> RecordError:
     return RecordError(file, line, "id", f"expected a unique id to compare by; {checked.id!r:.80} is repeated")
+
+
+def _sum(counts: Iterable[Summary]) -> Summary:
+    return sum(counts, Summary())
+
+
+def _scores(counts: Mapping[str, Summary]) -> dict[str, Score]:
+    return {id: _score(summary) for id, summary in counts.items()}
 
 
 def _score(summary: Summary) -> Score:
@@ -218,7 +234,7 @@ class BaselineResult:
         comparison: The share of supported citations, paired by answer, with its interval.
         worse: The sentences that got worse.
         new: Number of answers that only this run has.
-        missing: Number of answers that only the baseline has.
+        missing: Ids of the answers that only the baseline has.
         same_protocol: Whether both runs were judged by the same protocol and judge, in the same versions.
         unjudged: Why nothing of this run was judged; empty if something was.
     """
@@ -226,7 +242,7 @@ class BaselineResult:
     comparison: Comparison
     worse: tuple[WorseSentence, ...]
     new: int = 0
-    missing: int = 0
+    missing: tuple[str, ...] = ()
     same_protocol: bool = True
     unjudged: str = ""
 
@@ -257,18 +273,25 @@ class BaselineResult:
     @property
     def sentence(self) -> str:
         """The result in one line."""
-        counts = {"new": self.new, "missing": self.missing}
-        others = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         parts = [f"baseline: {self._difference}"]
         if self.unjudged:
             parts.append(f"{self.unjudged[0].upper()}{self.unjudged[1:]}")
-        if others:
-            parts.append(f"Answers not compared: {others}.")
+        parts += filter(None, [self.uncompared])
         if not self.same_protocol:
             parts.append(
                 "The baseline was judged otherwise (another judge, protocol or version): write it again with --out."
             )
         return " ".join(parts)
+
+    @property
+    def uncompared(self) -> str:
+        """The answers that only one of the runs has, in a sentence; empty if both have the same."""
+        told = [f"{self.new} new"] if self.new else []
+        if self.missing:
+            some = ", ".join(id[:40] for id in self.missing[:_NAMED])
+            more = ", ..." if len(self.missing) > _NAMED else ""
+            told.append(f"{len(self.missing)} of the baseline that this run lacks ({some}{more})")
+        return f"Answers not compared: {', '.join(told)}." if told else ""
 
     @property
     def _difference(self) -> str:
@@ -301,7 +324,8 @@ class BaselineResult:
             "p": self.comparison.p,
             "answers": self.comparison.compared,
             "new": self.new,
-            "missing": self.missing,
+            "missing": len(self.missing),
+            "missing_ids": list(self.missing),
             "same_protocol": self.same_protocol,
             "is_worse": self.is_worse,
             "failure": self.failure,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.records import Summary
+from vericite.text.counted import counted
 
 Outcome = Literal["passed", "failed", "undecided"]
 
@@ -59,6 +60,95 @@ GATE_SHARES: dict[str, GateShare] = {
 
 
 @dataclass(frozen=True)
+class GateCount:
+    """The counts of a gate's share.
+
+    Attributes:
+        count: The numerator.
+        of: The denominator.
+        unknown: Cases that could not be judged. They would add to ``of`` and perhaps to ``count``.
+    """
+
+    count: int
+    of: int
+    unknown: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The share of what was judged; None if nothing was."""
+        return self.count / self.of if self.of else None
+
+    def outcome(self, limit: float, is_minimum: bool) -> Outcome:
+        """Return whether the share is within a limit; ``undecided`` if that depends on what could not be judged."""
+        total = self.of + self.unknown
+        if not total:
+            return "failed" if is_minimum else "passed"
+        lowest, highest = self.count / total, (self.count + self.unknown) / total
+        passes = (lowest >= limit, highest >= limit) if is_minimum else (highest <= limit, lowest <= limit)
+        return "passed" if passes[0] else "undecided" if passes[1] else "failed"
+
+    def __str__(self) -> str:
+        share = "" if self.share is None else f" ({self.share:.3f})"
+        return f"{self.count} of {self.of}{share}"
+
+
+@dataclass(frozen=True)
+class BaselineCounts:
+    """The counts of a run next to those of its baseline. Only answers that both have are compared.
+
+    Attributes:
+        before: The counts in the baseline of the answers that both have.
+        now: The counts in this run of the same answers.
+        new: The counts of the answers that only this run has.
+        missing: Number of answers that only the baseline has.
+    """
+
+    before: Summary
+    now: Summary
+    new: Summary = field(default_factory=Summary)
+    missing: int = 0
+
+
+@dataclass(frozen=True)
+class GateComparison:
+    """The counts of a gate's share next to those of a baseline: see ``BaselineCounts``."""
+
+    before: GateCount
+    now: GateCount
+    new: GateCount
+    missing: int
+
+    def same(self, gate: Gate) -> Outcome:
+        """Return whether the share of the answers that both have is no worse than in the baseline."""
+        return "failed" if self.before.share is None else self.now.outcome(self.before.share, gate.is_minimum)
+
+    def outcome(self, gate: Gate) -> Outcome:
+        """Return whether nothing is worse: answers that the baseline lacks must be within the limit themselves."""
+        new = self.new.outcome(gate.limit, gate.is_minimum) if self.new.of or self.new.unknown else "passed"
+        return _worst([self.same(gate), new])
+
+    def told(self, gate: Gate) -> Iterator[str]:
+        """Yield the comparison in words."""
+        if self.before.share is not None:
+            than = "no worse than " if self.same(gate) == "passed" else ""
+            if self.new.of or self.new.unknown:
+                yield f"answers of both runs {self.now}, {than}baseline {self.before}, new answers {self.new}"
+            else:
+                yield f"{than}baseline {self.before}"
+        if self.missing:
+            yield f"not compared: {counted(self.missing, 'answer')} of the baseline that this run lacks"
+
+    @property
+    def record(self) -> dict[str, object]:
+        """JSON-ready dict."""
+        parts = {"before": self.before, "now": self.now, "new": self.new}
+        return {
+            **{name: {"count": part.count, "of": part.of} for name, part in parts.items()},
+            "missing": self.missing,
+        }
+
+
+@dataclass(frozen=True)
 class Gate:
     """A share that must be at least, or at most, ``limit``."""
 
@@ -71,17 +161,23 @@ class Gate:
         """The command-line option that sets this gate."""
         return f"--fail-{'under' if self.is_minimum else 'over'} {self.name}={self.limit:g}"
 
-    def result(self, counts: Summary, before: Summary | None = None) -> GateResult:
+    def result(self, counts: Summary, baseline: BaselineCounts | None = None) -> GateResult:
         """Evaluate the gate on these counts.
 
         Args:
             counts: The counts of this run.
-            before: Those of a baseline. The gate then fails only if the share is also worse than in the baseline.
+            baseline: The counts of the answers that a baseline has, too, and of the others. The gate then fails only if
+                the former have a worse share than there, or the latter are beyond the limit.
         """
+        compared = None
+        if baseline is not None:
+            before, now, new = map(self._count, (baseline.before, baseline.now, baseline.new))
+            compared = GateComparison(before, now, new, baseline.missing)
+        return GateResult(self, self._count(counts), compared, why_unjudged(counts), counts.failed > 0)
+
+    def _count(self, counts: Summary) -> GateCount:
         share = GATE_SHARES[self.name]
-        earlier = None if before is None else (share.count(before), share.of(before))
-        found = share.count(counts), share.of(counts), share.unknown(counts)
-        return GateResult(self, *found, earlier, why_unjudged(counts), counts.failed > 0)
+        return GateCount(share.count(counts), share.of(counts), share.unknown(counts))
 
 
 @dataclass(frozen=True)
@@ -89,70 +185,42 @@ class GateResult:
     """The counts of a gate, and its outcome.
 
     Attributes:
-        count: The numerator.
-        of: The denominator.
-        unknown: Cases that could not be judged. They would add to ``of`` and perhaps to ``count``.
-        before: Numerator and denominator in the baseline; None without one.
+        found: The counts of this run.
+        compared: The counts next to those of a baseline; None without one.
         unjudged: Why nothing was judged; empty if something was.
         has_failures: Whether cases could not be judged.
     """
 
     gate: Gate
-    count: int
-    of: int
-    unknown: int
-    before: tuple[int, int] | None = None
+    found: GateCount
+    compared: GateComparison | None = None
     unjudged: str = ""
     has_failures: bool = False
-
-    @property
-    def share(self) -> float | None:
-        """The share of what was judged; None if nothing was."""
-        return self.count / self.of if self.of else None
 
     @property
     def outcome(self) -> Outcome:
         """The outcome; ``undecided`` if it depends on the cases that could not be judged.
 
         A gate with nothing judged never passes. With nothing else to count, a minimum fails and a maximum passes. With
-        a baseline, a share beyond the limit passes if it is not worse than in the baseline.
+        a baseline, a share beyond the limit passes if nothing is worse than in the baseline.
         """
-        outcome: Outcome = "passed" if self._outcome == "failed" and self.is_known else self._outcome
+        outcome = self.found.outcome(self.gate.limit, self.gate.is_minimum)
+        if outcome == "failed" and self.compared is not None:
+            outcome = self.compared.outcome(self.gate)
         if self.unjudged and outcome == "passed":
             return "undecided" if self.has_failures else "failed"
         return outcome
 
     @property
-    def is_known(self) -> bool:
-        """Whether the share is beyond the limit, and was as bad in the baseline."""
-        if self._outcome != "failed" or self.before is None or self.share is None or not self.before[1]:
-            return False
-        earlier = self.before[0] / self.before[1]
-        return self.share >= earlier if self.gate.is_minimum else self.share <= earlier
-
-    @property
-    def _outcome(self) -> Outcome:
-        total = self.of + self.unknown
-        if not total:
-            return "failed" if self.gate.is_minimum else "passed"
-        lowest, highest = self.count / total, (self.count + self.unknown) / total
-        limit = self.gate.limit
-        passes = (lowest >= limit, highest >= limit) if self.gate.is_minimum else (highest <= limit, lowest <= limit)
-        return "passed" if passes[0] else "undecided" if passes[1] else "failed"
-
-    @property
     def sentence(self) -> str:
         """The result in one line."""
         denominator = GATE_SHARES[self.gate.name].denominator
-        share = "" if self.share is None else f" ({self.share:.3f})"
-        unknown = f"; {self.unknown} more could not be judged" if self.unknown else ""
-        found = f"{self.gate.name} {self.count} of {self.of} {denominator}{share}{unknown}"
-        earlier = ""
-        if self.before is not None and self.before[1]:
-            count, of = self.before
-            earlier = f"; {'no worse than ' if self.is_known else ''}baseline {count} of {of} ({count / of:.3f})"
-        unjudged = f"; {self.unjudged}" if self.unjudged else ""
-        return f"gate {self.outcome}: {found}{earlier}; {self.gate.option}{unjudged}"
+        share = "" if self.found.share is None else f" ({self.found.share:.3f})"
+        parts = [f"{self.gate.name} {self.found.count} of {self.found.of} {denominator}{share}"]
+        parts += [f"{self.found.unknown} more could not be judged"] if self.found.unknown else []
+        parts += [] if self.compared is None else self.compared.told(self.gate)
+        parts += [self.gate.option, *filter(None, [self.unjudged])]
+        return f"gate {self.outcome}: {'; '.join(parts)}"
 
     @property
     def record(self) -> dict[str, object]:
@@ -160,12 +228,12 @@ class GateResult:
         return {
             "share": self.gate.name,
             "at_least" if self.gate.is_minimum else "at_most": self.gate.limit,
-            "count": self.count,
-            "of": self.of,
-            "unknown": self.unknown,
-            "value": self.share,
+            "count": self.found.count,
+            "of": self.found.of,
+            "unknown": self.found.unknown,
+            "value": self.found.share,
             "outcome": self.outcome,
-            **({} if self.before is None else {"before": {"count": self.before[0], "of": self.before[1]}}),
+            **({} if self.compared is None else self.compared.record),
         }
 
 
@@ -233,5 +301,8 @@ def _parse_gate(text: str, is_minimum: bool) -> Gate:
 
 def overall(results: Sequence[GateResult]) -> Outcome:
     """Return ``failed`` if any gate failed, else ``undecided`` if any is undecided, else ``passed``."""
-    outcomes = {result.outcome for result in results}
+    return _worst([result.outcome for result in results])
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome:
     return "failed" if "failed" in outcomes else "undecided" if "undecided" in outcomes else "passed"

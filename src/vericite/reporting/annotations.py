@@ -38,12 +38,15 @@ class Annotations:
                 message = f"{finding.message}\nAnswer: {finding.answer}"
                 self._add(finding.level, self._file, finding.line, finding.kind, message)
 
-    def end(self, failures: Iterable[str], unusable: Iterable[UnusableRecord]) -> Iterator[str]:
+    def end(
+        self, failures: Iterable[str], unusable: Iterable[UnusableRecord], notices: Iterable[str] = ()
+    ) -> Iterator[str]:
         """Yield the commands: the worst findings first, after the gates that failed.
 
         Args:
             failures: Sentences about gates that did not hold.
             unusable: The records that could not be used.
+            notices: Sentences about the run that are no findings.
         """
         yield f"::{self._token}::"
         for sentence in failures:
@@ -54,6 +57,8 @@ class Annotations:
             yield from lines
             if (more := self._counts[level] - len(lines)) > 0:
                 yield _command("notice", {"title": "vericite check"}, f"{more} more findings of level {level}")
+        for sentence in notices:
+            yield _command("notice", {"title": "vericite check"}, sentence)
 
     def _add(self, level: str, file: str, line: int, title: str, message: str) -> None:
         self._counts[level] += 1

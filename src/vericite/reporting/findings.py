@@ -226,10 +226,11 @@ _MOST = 20
 def unsupported(result: GateResult, findings: Iterable[Finding]) -> str:
     """Return the message for an answer that did not pass a gate: the share, and what was found of each sentence."""
     found = [finding.message for finding in findings if finding.level != "none"]
+    counts = result.found
+    share = "" if counts.share is None else f" ({counts.share:.3f})"
     denominator = GATE_SHARES[result.gate.name].denominator
-    share = "" if result.share is None else f" ({result.share:.3f})"
     head = (
-        f"expected at least {result.gate.limit:g} {result.gate.name}; found {result.count} of {result.of} {denominator}"
+        f"expected at least {result.gate.limit:g} {result.gate.name}; found {counts.count} of {counts.of} {denominator}"
     )
     more = [f"... and {len(found) - _MOST} more"] if len(found) > _MOST else []
     more += [f"{result.unjudged[0].upper()}{result.unjudged[1:]}"] if result.unjudged else []

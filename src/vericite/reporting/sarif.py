@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
+from vericite.evaluate.baseline import BaselineResult
 from vericite.evaluate.gates import GateResult
 from vericite.reporting.findings import RULES, Finding, UnusableRecord
 from vericite.version import __version__
@@ -58,8 +59,14 @@ class Sarif:
                 self._is_first = False
         return "".join(lines)
 
-    def end(self, results: Iterable[GateResult], unusable: Iterable[UnusableRecord], exit_code: int) -> str:
-        """Return the end of the file: how the run ended, and the records that could not be used."""
+    def end(
+        self,
+        results: Iterable[GateResult],
+        compared: BaselineResult | None,
+        unusable: Iterable[UnusableRecord],
+        exit_code: int,
+    ) -> str:
+        """Return the end of the file: how the run ended, its baseline, and the records that could not be used."""
         notices = [
             {
                 "level": "error",
@@ -70,7 +77,8 @@ class Sarif:
         ]
         invocation: dict[str, Any] = {"executionSuccessful": exit_code < 2, "exitCode": exit_code}
         invocation |= {"toolExecutionNotifications": notices} if notices else {}
-        invocation |= {"properties": {"gates": [result.record for result in results]}}
+        baseline = {} if compared is None else {"baseline": compared.record}
+        invocation |= {"properties": {"gates": [result.record for result in results], **baseline}}
         return f'\n], "invocations": [{_json(invocation)}]}}]}}\n'
 
     def _result(self, finding: Finding) -> dict[str, Any]:
