@@ -428,3 +428,13 @@ def test_an_answer_that_the_baseline_lacks_must_be_within_the_limit_itself(run_c
     )
     write(here / "after.jsonl", good, bad | {"answer": "Statins lower LDL [1]."})
     assert run_cli("check", "after.jsonl", *arguments).code == 0
+
+
+def test_a_gate_can_fail_on_another_figure_in_the_source(run_cli, here: Path):
+    write(here / "a.jsonl", record("a", "LDL fell by 13 percent [1].", source="LDL fell by 31 percent."))
+    arguments = ("check", "a.jsonl", "--judge", "lexical", "--fail-over", "figure=0", "--fail-under", "1")
+    printed = run_cli(*arguments, "--explain")
+    assert printed.code == 1
+    assert "gate failed: figure 1 of 1 judged cases" in printed.out
+    assert "gate passed: supported 1 of 1" in printed.out, "it stays supported"
+    assert run_cli(*arguments).code == 0, "this protocol looks for it only with --explain"

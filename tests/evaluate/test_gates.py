@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from vericite.errors import InputError
 from vericite.evaluate.gates import GATE_SHARES, BaselineCounts, Gate, overall, parse_gates
 from vericite.records import Summary
+from vericite.reporting.findings import RULES
 
 COUNTS = Summary(claims=10, uncited=2, citations=9, supported=6, contradicted=1, irrelevant=1, dangling=1, abstained=0)
 
@@ -176,3 +177,23 @@ def test_a_comparison_is_undecided_if_unjudged_cases_decide_it():
         (Summary(supported=4, irrelevant=5, failed=1), "failed"),
     ):
         assert gate.result(now, BaselineCounts(before, now)).outcome == found
+
+
+def test_a_gate_on_supported_says_what_its_denominator_has():
+    whole, cited = parse_gates(["0.9", "supported-citations=0.9"], [])
+    plain = Summary(claims=8, uncited=3, citations=5, supported=5)
+    told = whole.result(plain).sentence
+    assert "supported 5 of 8" in told and "(0.625): 5 judged cases, 3 sentences that cite nothing;" in told
+    assert cited.result(plain).outcome == "passed"
+    assert "supported-citations 5 of 5 cases and dangling citations (1.000);" in cited.result(plain).sentence
+    mixed = Summary(claims=8, uncited=1, citations=5, supported=2, abstained=1, dangling=2)
+    kinds = "2 judged cases, 1 abstained, 2 dangling citations"
+    assert f": {kinds}, 1 sentence that cites nothing;" in whole.result(mixed).sentence
+    assert f"supported-citations 2 of 5 cases and dangling citations (0.400): {kinds};" in cited.result(mixed).sentence
+
+
+def test_every_kind_of_finding_is_the_name_of_a_gate():
+    assert set(RULES) <= set(GATE_SHARES)
+    counts = Summary(citations=4, supported=4, figure=1, opposed=1, retracted=1)
+    assert all(outcome(f"{name}=0.24", counts, over=True) == "failed" for name in ("figure", "opposed", "retracted"))
+    assert all(outcome(f"{name}=0.25", counts, over=True) == "passed" for name in ("figure", "opposed", "retracted"))

@@ -157,6 +157,7 @@ def test_a_supported_claim_that_figures_of_arms_are_against_is_to_be_looked_at(e
         (verdict,) = checked.verdicts
         assert verdict.label == ("supported" if judged == SUPPORTS else "contradicted")
         assert (verdict.has_other_figure, verdict.because) == (is_told, because)
+        assert checked.summary.figure == is_told
         named = [("34%", "number")] if explain and said == SWAPPED else []
         assert [(item.text, item.kind) for item in verdict.words] == named
         assert checked.provenance.parts["arms"] == ARMS

@@ -73,14 +73,16 @@ def check(
         list[str] | None,
         typer.Option(
             help="Exit with code 1 if a share is lower, as in supported=0.9. A bare number is the supported share of "
-            "all cases, dangling citations and uncited sentences.",
+            "all cases, dangling citations and uncited sentences; supported-citations leaves out the sentences.",
             metavar="SHARES",
         ),
     ] = None,
     fail_over: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with code 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0.", metavar="SHARES"
+            help="Exit with code 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0. Other names: "
+            "irrelevant, abstained, failed, figure (supported, but the source has another figure), opposed, retracted.",
+            metavar="SHARES",
         ),
     ] = None,
     baseline: Annotated[

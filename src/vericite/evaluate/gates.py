@@ -22,12 +22,14 @@ class GateShare:
         of: The denominator, without cases that could not be judged.
         unknown: Number of cases that could not be judged. Each could count in the numerator or not.
         denominator: The denominator in words.
+        parts: How many of each kind the denominator has, in words; empty if it has one kind.
     """
 
     count: Callable[[Summary], int]
     of: Callable[[Summary], int]
     unknown: Callable[[Summary], int]
     denominator: str
+    parts: Callable[[Summary], str] = lambda _: ""
 
 
 def _failed(summary: Summary) -> int:
@@ -38,12 +40,36 @@ def _none(_: Summary) -> int:
     return 0
 
 
+def _cited(counts: Summary) -> int:
+    return counts.judged + counts.abstained + counts.dangling
+
+
+def _cited_parts(counts: Summary) -> str:
+    """Return the kinds of citations that ``supported`` is out of; empty if all are judged cases."""
+    told = [counted(counts.judged, "judged case")]
+    told += [f"{counts.abstained} abstained"] if counts.abstained else []
+    told += [counted(counts.dangling, "dangling citation")] if counts.dangling else []
+    return ", ".join(told) if len(told) > 1 else ""
+
+
+def _parts(counts: Summary) -> str:
+    cited = _cited_parts(counts) or counted(counts.judged, "judged case")
+    if counts.uncited:
+        nothing = "that cites nothing" if counts.uncited == 1 else "that cite nothing"
+        return f"{cited}, {counted(counts.uncited, 'sentence')} {nothing}"
+    return _cited_parts(counts)
+
+
 GATE_SHARES: dict[str, GateShare] = {
     "supported": GateShare(
         lambda counts: counts.supported,
-        lambda counts: counts.judged + counts.abstained + counts.dangling + counts.uncited,
+        lambda counts: _cited(counts) + counts.uncited,
         _failed,
         "cases, dangling citations and uncited sentences",
+        _parts,
+    ),
+    "supported-citations": GateShare(
+        lambda counts: counts.supported, _cited, _failed, "cases and dangling citations", _cited_parts
     ),
     "contradicted": GateShare(
         lambda counts: counts.contradicted, lambda counts: counts.judged, _failed, "judged cases"
@@ -55,8 +81,11 @@ GATE_SHARES: dict[str, GateShare] = {
     "failed": GateShare(_failed, lambda counts: counts.cases, _none, "cases"),
     "dangling": GateShare(lambda counts: counts.dangling, lambda counts: counts.citations, _none, "citations"),
     "uncited": GateShare(lambda counts: counts.uncited, lambda counts: counts.claims, _none, "sentences"),
+    "figure": GateShare(lambda counts: counts.figure, lambda counts: counts.judged, _failed, "judged cases"),
+    "opposed": GateShare(lambda counts: counts.opposed, lambda counts: counts.judged, _failed, "judged cases"),
+    "retracted": GateShare(lambda counts: counts.retracted, lambda counts: counts.citations, _none, "citations"),
 }
-"""The shares by name. All except ``supported`` are the shares that ``check`` prints."""
+"""The shares by name: of outcomes, and of the other kinds of findings that JUnit and SARIF name."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +202,8 @@ class Gate:
         if baseline is not None:
             before, now, new = map(self._count, (baseline.before, baseline.now, baseline.new))
             compared = GateComparison(before, now, new, baseline.missing)
-        return GateResult(self, self._count(counts), compared, why_unjudged(counts), counts.failed > 0)
+        parts = GATE_SHARES[self.name].parts(counts)
+        return GateResult(self, self._count(counts), parts, compared, why_unjudged(counts), counts.failed > 0)
 
     def _count(self, counts: Summary) -> GateCount:
         share = GATE_SHARES[self.name]
@@ -186,6 +216,7 @@ class GateResult:
 
     Attributes:
         found: The counts of this run.
+        parts: How many of each kind the denominator has, in words.
         compared: The counts next to those of a baseline; None without one.
         unjudged: Why nothing was judged; empty if something was.
         has_failures: Whether cases could not be judged.
@@ -193,6 +224,7 @@ class GateResult:
 
     gate: Gate
     found: GateCount
+    parts: str = ""
     compared: GateComparison | None = None
     unjudged: str = ""
     has_failures: bool = False
@@ -216,7 +248,8 @@ class GateResult:
         """The result in one line."""
         denominator = GATE_SHARES[self.gate.name].denominator
         share = "" if self.found.share is None else f" ({self.found.share:.3f})"
-        parts = [f"{self.gate.name} {self.found.count} of {self.found.of} {denominator}{share}"]
+        kinds = f": {self.parts}" if self.parts else ""
+        parts = [f"{self.gate.name} {self.found.count} of {self.found.of} {denominator}{share}{kinds}"]
         parts += [f"{self.found.unknown} more could not be judged"] if self.found.unknown else []
         parts += [] if self.compared is None else self.compared.told(self.gate)
         parts += [self.gate.option, *filter(None, [self.unjudged])]

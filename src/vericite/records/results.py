@@ -269,6 +269,8 @@ class Summary(Record):
     ``quoted`` are cases of an answer made of quotations whose sentence is word for word in its source. They hold by
     construction, no judge was asked, and they are in no other count except ``citations``. ``misattributed`` are judged
     cases that are not supported by their sources and are supported by another; counted with ``check.explain`` only.
+    ``figure`` are supported cases whose source has another figure (``Verdict.has_other_figure``), ``opposed`` those
+    that another cited source contradicts (``Verdict.opposition``).
     """
 
     claims: int = 0
@@ -288,6 +290,8 @@ class Summary(Record):
     unread: int = 0
     quoted: int = 0
     misattributed: int = Field(default=0, exclude_if=lambda count: not count)
+    figure: int = Field(default=0, exclude_if=lambda count: not count)
+    opposed: int = Field(default=0, exclude_if=lambda count: not count)
 
     @property
     def judged(self) -> int:
@@ -309,6 +313,7 @@ class Summary(Record):
         counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0, "quoted": 0}
         for verdict in verdicts:
             counts[verdict.kind_in(answer)] += 1
+        counted = [verdict for verdict in verdicts if verdict.kind_in(answer) != "quoted"]
         pairs = [{citation.document or citation.marker for citation in claim.citations} for claim in answer.claims]
         retracted = {document.id for document in answer.documents if document.retracted}
         return cls(
@@ -319,8 +324,10 @@ class Summary(Record):
             retracted=sum(len(pair & retracted) for pair in pairs),
             unread=len(answer.unread),
             misattributed=sum(bool(verdict.supported_by) and verdict.label != "dangling" for verdict in verdicts),
+            figure=sum(verdict.has_other_figure for verdict in counted),
+            opposed=sum(bool(verdict.opposition) for verdict in counted),
             **counts,
-            **_closer([verdict for verdict in verdicts if verdict.kind_in(answer) != "quoted"], failures),
+            **_closer(counted, failures),
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from vericite.models.contracts import ENTAILS, Judge, Pair
-from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, UnsupportedWords, Verdict, WordKind
+from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, Summary, UnsupportedWords, Verdict, WordKind
 from vericite.records.results import FIGURES, SOURCE_SAYS
 from vericite.text.injection import dictates
 from vericite.text.words import bounded, word_list, words
@@ -120,7 +120,9 @@ class Explainer:
                 made = result.provenance
                 parts = {**made.parts, "words": self.signature}
                 provenance = made.model_copy(update={"parts": parts})
-                yield answer, result.model_copy(update={"verdicts": tuple(verdicts), "provenance": provenance})
+                summary = Summary.of(answer, tuple(verdicts), result.failures)
+                new = {"verdicts": tuple(verdicts), "summary": summary, "provenance": provenance}
+                yield answer, result.model_copy(update=new)
 
 
 def _asked(answer: Answer, checked: CheckedAnswer) -> Iterator[tuple[int, _Asked]]:
