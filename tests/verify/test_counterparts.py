@@ -70,18 +70,42 @@ def test_of_a_list_only_the_figure_of_the_arm_that_the_claim_names_stands_for_it
     assert (found.listed, found.whole) == (listed, said)
 
 
+AGREE = "The figures agree: {}. The judge may be wrong; read the source."
+OTHER = "Hazard ratio 0.69 = 31% lower, but that is for major bleeding."
+TRIAL = (
+    "In 18,201 adults, apixaban reduced mortality (hazard ratio 0.89, 95% CI 0.80-0.998) and major bleeding "
+    "(hazard ratio 0.69, 95% CI 0.60-0.80)."
+)
+ABBREVIATED = "All-cause mortality HR 0.89; major bleeding HR 0.69."
+AFTER = (
+    "Lumaben had a hazard ratio of 0.89 for all-cause mortality, and HR 0.69 (95% CI 0.60 to 0.80) for major bleeding."
+)
+
+
 @pytest.mark.parametrize(
     ("claim", "source", "carried"),
     [
-        ("Semaglutide lowered events by 21%.", EVENTS, "Hazard ratio 0.79 = 21% lower."),
+        ("Semaglutide lowered events by 21%.", EVENTS, AGREE.format("hazard ratio 0.79 = 21% lower")),
         ("Semaglutide raised events by 21%.", EVENTS, ""),
         ("Semaglutide lowered events by 22%.", EVENTS, ""),
-        ("Falls increased by 34%.", "Falls were likelier (adjusted OR, 1.34).", "Odds ratio 1.34 = 34% higher."),
-        ("Deaths decreased by 7.5%.", "The relative risk of death was 0.925.", "Relative risk 0.925 = 7.5% lower."),
+        ("Falls increased by 34%.", "Falls were likelier (adjusted OR, 1.34).",
+         AGREE.format("odds ratio 1.34 = 34% higher")),
+        ("Deaths decreased by 7.5%.", "The relative risk of death was 0.925.",
+         AGREE.format("relative risk 0.925 = 7.5% lower")),
+        ("The risk of death was 31% lower with lumaben.", "Lumaben lowered the risk of death (HR 0.69).",
+         AGREE.format("hazard ratio 0.69 = 31% lower")),
         ("Falls were reduced by 50%.", "It was 3 or 0.5 of it.", ""),
+        ("Apixaban reduced all-cause mortality by 31%.", ABBREVIATED, OTHER),
+        ("Mortality was reduced by 31% with lumaben.", ABBREVIATED, OTHER),
+        ("Apixaban reduced all-cause mortality by 31%.", TRIAL, OTHER),
+        ("Lumaben reduced all-cause mortality by 31%.", AFTER, OTHER),
+        ("Apixaban reduced major bleeding by 31%.", TRIAL, AGREE.format("hazard ratio 0.69 = 31% lower")),
+        ("Apixaban reduced mortality by 11%.", TRIAL, AGREE.format("hazard ratio 0.89 = 11% lower")),
+        # Which of two outcomes a list gives a ratio to is not known.
+        ("Lumaben reduced bleeding by 11%.", "The hazard ratios for death and bleeding were 0.89 and 0.69.", ""),
     ],
 )  # fmt: skip
-def test_a_ratio_carries_the_relative_change_that_it_says(claim, source, carried):
+def test_a_ratio_carries_the_relative_change_that_it_says_of_the_same_outcome(claim, source, carried):
     assert carried_change(claim, source) == carried
 
 

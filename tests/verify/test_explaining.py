@@ -21,7 +21,7 @@ from vericite.models.contracts import Judgement, Pair
 from vericite.pipeline.check import check_many, parsed
 from vericite.records import Answer, CheckedAnswer, Verdict
 from vericite.reporting.data import ShownAnswer
-from vericite.reporting.run_lines import verdict_blocks
+from vericite.reporting.run_lines import verdict_blocks, what_is_wrong
 from vericite.text.reversals import reversed_forms
 from vericite.text.words import bounded, plain
 from vericite.verify.details import Compared, is_denied, suspects
@@ -118,6 +118,37 @@ def test_the_unit_of_an_equal_number_is_taken_from_where_it_stands():
 def test_a_claim_that_no_wording_supports_has_no_words_and_no_reason():
     verdict = explained("Metformin lowered HbA1c by 2.1 percentage points.", METFORMIN)
     assert (verdict.words, verdict.because) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "fixed"),
+    [
+        ("Metformin reduced preterm birth.", "Preterm birth was more common with metformin than sepsis.",
+         "Metformin reduced sepsis."),
+        ("Metformin prevented BIRTHS that were preterm.", "Preterm birth occurred with metformin, but no sepsis.",
+         "Metformin prevented sepsis that were preterm."),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_source_is_never_said_to_be_missing(claim, source, fixed):
+    verdict = explained(claim, source, fixed)
+    assert verdict.words
+    told = what_is_wrong(verdict)
+    assert "ot in the source" not in told and "does not say" not in told and "as the judge reads it" in told
+
+
+def test_a_reason_that_is_the_judges_reading_says_so():
+    source = "Major bleeding did not differ, and gastrointestinal bleeding was more frequent with rivaroxaban."
+    claim = "Rivaroxaban increased gastrointestinal bleeding."
+    verdict = explained(claim, source, "Rivaroxaban did not increase gastrointestinal bleeding.")
+    assert verdict.because == "The judge reads the source as “did not increase”, not “increased”."
+
+
+def test_a_sentence_whose_figures_agree_but_that_is_not_supported_needs_a_person():
+    source = "The primary outcome was less frequent with dapagliflozin (HR 0.61, 95% CI 0.51 to 0.72)."
+    answer = "Dapagliflozin reduced the primary outcome by 39% [1]."
+    checked = check(answer, [source], judge=Knowing(), explain=True)
+    assert checked.verdicts[0].because.startswith("The figures agree: hazard ratio 0.61 = 39% lower.")
+    assert checked.needing == 1
 
 
 def test_words_are_found_only_on_request():

@@ -295,11 +295,14 @@ def evidence_lines(found: AnswerEvidence) -> Iterator[StyledLine]:
 
 
 def what_is_wrong(verdict: Verdict) -> str:
-    """Return why a sentence is not supported: the reason that was found, else the words that no source carries."""
+    """Return why a sentence is not supported: the reason that was found, else the words that the judge does not support.
+
+    Such words may well stand in the source, which then says something else of them.
+    """
     if verdict.because:
         return verdict.because
     named = ", ".join(f"“{words.text}” ({words.kind})" for words in verdict.words)
-    return f"Not in the source: {named}." if named else ""
+    return f"Not supported by the source, as the judge reads it: {named}." if named else ""
 
 
 def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple[str, str]]:

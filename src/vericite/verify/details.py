@@ -20,7 +20,7 @@ from vericite.text.names import is_mentioned, names_in
 from vericite.text.sentences import split_sentences
 from vericite.text.words import COMPARING, SPELT, Word, clauses, shared, stem_of, stems, word_list, words
 from vericite.verify.counterparts import Counterpart, counterpart
-from vericite.verify.figures import TIME_UNITS, YEAR, Amount, amounts, carrying_ratio, is_equal, unit_stem
+from vericite.verify.figures import TIME_UNITS, YEAR, Amount, amounts, changing_ratios, is_equal, unit_stem
 
 _DETAILS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -156,6 +156,10 @@ class Compared:
             return True
         return written.isupper() and written.rstrip("S").lower() in self.initials
 
+    def has_all(self, phrase: str) -> bool:
+        """Whether it has every word of a phrase, in any form and order."""
+        return all(self.has(phrase[word.start : word.end], word.stem or word.lower) for word in words(phrase))
+
     @cached_property
     def initials(self) -> str:
         """The first letters of its words, also of parts of words with a hyphen."""
@@ -242,7 +246,7 @@ def _numbers(claim: str, source: Compared) -> Iterator[Suspect]:
                 variants = _replaced(claim, item.unit_start, item.unit_end, others)
                 yield Suspect("unit", item.unit_start, item.unit_end, "other", tuple(variants))
             continue
-        if carrying_ratio(item, claim, source.text):
+        if changing_ratios(item, claim, source.text):
             continue
         # A number that the claim also has stands for something else.
         rivals = [other for other in source.amounts if item.unit == other.unit and other.value not in mine]

@@ -16,16 +16,16 @@ from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, Summary, UnsupportedWords, Verdict, WordKind
 from vericite.records.results import FIGURES, SOURCE_SAYS
 from vericite.text.injection import dictates
-from vericite.text.words import bounded, word_list, words
+from vericite.text.words import bounded, shared, stems, word_list, words
 from vericite.verify.counterparts import Counterpart
 from vericite.verify.details import Compared, Suspect, Variant, association, compared, hedge_before, is_denied, suspects
-from vericite.verify.figures import amounts, carrying_ratio
+from vericite.verify.figures import amounts, changing_ratios, ratios
 from vericite.verify.judging import ask, log_odds
 from vericite.verify.premises import Sources
-from vericite.verify.swaps import Swap, swap
+from vericite.verify.swaps import Swap, outcome_stems, swap
 from vericite.verify.verifier import weighted_overlap
 
-EXPLAINING = "words.v7"
+EXPLAINING = "words.v8"
 """Signature of the rules, for provenance; changes whenever they would name other words."""
 
 _AT_ONCE, _CLAIMS = 32, 64
@@ -268,18 +268,40 @@ def reason(claim: str, source: Compared, found: WrongDetail) -> str:
         case "certainty":
             return _of_certainty(claim, suspect, words, source)
         case _:
-            return f"The source does not say “{words}”." if suspect.status == "absent" else ""
+            is_absent = suspect.status == "absent" and not source.has_all(claim[suspect.start : suspect.end])
+            return f"The source does not say “{words}”." if is_absent else ""
 
 
 def carried_change(claim: str, text: str) -> str:
-    """Return in words which ratio of a text says the relative change of a claim; empty if none does."""
+    """Return in words which ratio of a text says the relative change of a claim, or that it is of another outcome.
+
+    Empty if no ratio says the change, or if it is not known of which outcome the ratio is.
+    """
     directions = {word.lower for word in words(claim)}
+    own = outcome_stems(claim)
+    if not own:
+        return ""
+    every = [(shared(own, stems(ratio.about)), ratio) for ratio in ratios(text)]
+    best = max((share for share, _ in every), default=0.0)
+    of_another = ""
     for item in amounts(claim):
-        ratio = carrying_ratio(item, claim, text)
-        if ratio is not None and directions & (_DOWN if ratio.is_lower else _UP):
-            way = "lower" if ratio.is_lower else "higher"
-            return f"{ratio.name.capitalize()} {ratio.written} = {claim[item.start : item.stop]} {way}."
-    return ""
+        for ratio in changing_ratios(item, claim, text):
+            if not directions & (_DOWN if ratio.is_lower else _UP):
+                continue
+            change = f"{ratio.name} {ratio.written} = {claim[item.start : item.stop]} "
+            change += "lower" if ratio.is_lower else "higher"
+            share = shared(own, stems(ratio.about))
+            if share >= _SAME_OUTCOME and share == best:
+                return f"The figures agree: {change}. The judge may be wrong; read the source."
+            if not share and best and ratio.outcome and not of_another:
+                is_plain = ratio.outcome[1:].islower()
+                outcome = ratio.outcome[0].lower() + ratio.outcome[1:] if is_plain else ratio.outcome
+                of_another = f"{change[:1].upper()}{change[1:]}, but that is for {outcome}."
+    return of_another
+
+
+_SAME_OUTCOME = 0.5
+"""Minimum share of the words of a claim's outcome in what a ratio is of."""
 
 
 def _of_number(claim: str, suspect: Suspect, words: str, instead: Counterpart) -> str:
@@ -307,7 +329,7 @@ def _of_direction(claim: str, words: str, said: str, source: Compared) -> str:
     if said.lower() in source.lower:
         return f"{SOURCE_SAYS} {said}; the claim says {words}."
     if " " in said and is_denied(claim, words, source.near):
-        return f"The source fits “{said}”, not “{words}”."
+        return f"The judge reads the source as “{said}”, not “{words}”."
     return ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from vericite.text.words import LISTS, SPELT, Word, plain, word_list, words
+from vericite.text.words import LISTS, SPELT, Word, plain, stems, word_list, words
 
 _FIGURES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -127,31 +127,74 @@ def is_like(item: Amount, other: Amount) -> bool:
 
 
 class Ratio(NamedTuple):
-    """A ratio that a text reports: its name, its number as written, and its value."""
+    """A ratio that a text reports: its name, its number as written, its value, and the words on what it is of."""
 
     name: str
     written: str
     value: float
+    about: str
 
     @property
     def is_lower(self) -> bool:
         """Whether it says that something is lower."""
         return self.value < 1
 
+    @property
+    def outcome(self) -> str:
+        """What it is of, if a few words without a verb say it; otherwise empty."""
+        words_of = self.about.split()
+        is_name = 0 < len(words_of) <= _NAME and not any(word.lower in _DIRECTED for word in words(self.about))
+        return self.about if is_name and _CLAUSE.search(self.about) is None else ""
+
 
 def ratios(text: str) -> Iterator[Ratio]:
     """Yield the hazard, risk, rate and odds ratios of a text."""
+    end, about = 0, ""
     for match in _RATIO.finditer(text):
         name = match["long"].lower() if match["long"] else _NAMES[match["short"].lstrip("a").rstrip("s")]
-        yield Ratio(name.replace("hazards", "hazard").removesuffix("s"), match["number"], float(plain(match["number"])))
+        name = name.replace("hazards", "hazard").removesuffix("s")
+        about = _about(text, match, end) or about
+        end = match.end()
+        yield Ratio(name, match["number"], float(plain(match["number"])), about)
 
 
-def carrying_ratio(item: Amount, claim: str, text: str) -> Ratio | None:
-    """Return the ratio of a text that says a relative change of the claim: a hazard ratio of 0.79 says 21% lower."""
+def _about(text: str, match: re.Match[str], last: int) -> str:
+    """Return the words on what a ratio is of: those after it ("for death"), else those since the last one."""
+    if after := _OF_WHAT.match(text, match.end()):
+        return after["what"]
+    if _LIST.match(text, match.end()):
+        return ""
+    start, stop = match.span("long" if match["long"] else "short")
+    inside = text[stop : match.start("number")]
+    for part in (inside, _NO_FINDING.sub(" ", _CUT.split(text[last:start])[-1])):
+        bare = _EDGES.sub("", " ".join(part.split()))
+        if stems(_AROUND.sub(" ", bare)):
+            return bare
+    return ""
+
+
+def changing_ratios(item: Amount, claim: str, text: str) -> list[Ratio]:
+    """Return the ratios of a text that say a relative change of the claim: a hazard ratio of 0.79 says 21% lower."""
     if unit_stem(item.unit) != "%":
-        return None
+        return []
     decimals = len(claim[item.start : item.end].partition(".")[2])
-    return next((ratio for ratio in ratios(text) if item.value == round(100 * abs(1 - ratio.value), decimals)), None)
+    return [ratio for ratio in ratios(text) if item.value == round(100 * abs(1 - ratio.value), decimals)]
+
+
+_NAME = 5
+"""Maximum words of the name of an outcome."""
+_CUT = re.compile(r"[.;]\s|\)(?:,|\sand|,\sand)\s")
+_OF_WHAT = re.compile(
+    r"(?:\s?\([^()]{0,60}\)|,\s(?:95|99)%\sCI[^;()a-z]{0,30}(?:to\s[0-9.·]+)?)?,?\s(?:for|of)\s(?:the\s)?"
+    r"(?P<what>[a-z][\w-]*(?:\s(?!and\b|but\b|in\b|with\b|vs\b|versus\b)[\w-]+){0,5})",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r",?\s(?:and|or)\s[0-9]+[.·][0-9]+(?!\s?%)")
+_EDGES = re.compile(
+    r"^(?:[\W_]|\b(?:for|of|in|the|and|but|was|were|with|a|an)\b)+|(?:[\W_]|\b(?:was|were|is|the|with|a|an)\b)+$", re.I
+)
+_CLAUSE = re.compile(r"[,;:()0-9]|\b(?:was|were|is|are|had|has|did|than)\b|\b\w{3,}ed\b")
+_AROUND = re.compile(r"\b(?:(?:un)?adjusted|crude|multivaria(?:ble|te)|fully|age|pooled|summary)\b", re.IGNORECASE)
 
 
 def named_next_to(text: str, item: Amount) -> frozenset[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from vericite.records.results import SOURCE_GIVES
+from vericite.text.names import drugs_in
 from vericite.text.words import Word, stem_of, stems, word_list, words
 from vericite.verify.arms import COMPARING, Contrast, arm_words, contrasts, is_change, subject_of
 from vericite.verify.figures import Amount, findings, is_equal, is_like, unit_stem
@@ -187,6 +188,29 @@ def _kind(contrast: Contrast) -> Kind | None:
     told = comparison(contrast.sentence, contrast)
     agrees = told is not None and told.is_verb and told.sign("level") * _order(contrast, told.first) > 0
     return "level" if agrees else None
+
+
+def outcome_stems(claim: str) -> frozenset[str]:
+    """Return the stems of what a claim says a change of: after the word of direction, or before it."""
+    turns = [word for word in words(claim) if word.lower in _SMALLER | _LARGER | _SHRINKING | _GROWING]
+    if not turns:
+        return frozenset()
+    # "Falls increased" is no fall.
+    turn = next((word for word in turns if word.start), turns[0])
+    before, after = claim[: turn.start], claim[turn.end :]
+    ahead = _outcome(_PHRASE.split(_LEAD.sub("", after))[0])
+    return ahead if ahead and not _PASSIVE.search(before) else _outcome(before)
+
+
+def _outcome(part: str) -> frozenset[str]:
+    drugs = (named.text for named in drugs_in(part))
+    return stems(part).difference(_LITTLE, stems(" ".join(drugs)))
+
+
+_LEAD = re.compile(r"^\s(?:(?:in|of)\s)?(?:the\s)?")
+_PHRASE = re.compile(r"\b(?:by|in|among|over|during|after|with|for|from|to|than|compared|versus|vs)\b|[;:()]")
+_PASSIVE = re.compile(r"\b(?:was|were|is|are|been)\s(?:[\w.%-]+\s){0,2}$", re.IGNORECASE)
+"""What stands before "reduced" in "mortality was significantly reduced"."""
 
 
 def comparison(claim: str, contrast: Contrast) -> ArmComparison | None:
