@@ -295,7 +295,7 @@ def evidence_lines(found: AnswerEvidence) -> Iterator[StyledLine]:
 
 
 def what_is_wrong(verdict: Verdict) -> str:
-    """Return why a sentence is not supported: the reason that was found, else the words that the judge does not support.
+    """Return why a sentence is not supported: the reason that was found, else the words that the judge rejects.
 
     Such words may well stand in the source, which then says something else of them.
     """
