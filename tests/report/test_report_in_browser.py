@@ -218,12 +218,37 @@ def test_a_supported_sentence_whose_source_has_another_figure_needs_a_person(tmp
         assert text(browser, "#review .total") == "2 of 4 sentences need a person"
         assert text(browser, "#review .finding .head").startswith("≠ Another figure in its source")
         assert text(browser, "#review .finding .why") == "The source says 39; the claim says 40."
-        assert text(browser, "#reader .claim .chip .sign") == "✓", "the verdict stays"
+        assert text(browser, "#reader .claim .chip .sign") == "≠", "the mark is at the citation"
+        assert "1 supported, another figure in the source" in text(browser, "#reader .legend")
+        browser.run("document.querySelector('#reader .chip').click()")
+        assert "Supported by [1], with another figure there" in text(browser, "#reader .held .verdict")
+        marks = "[...document.querySelectorAll('#f-kind option')].map((option) => option.value)"
+        assert browser.run(marks) == ["", "supported", "differs"], "the filter finds it"
         counted = (
             "const view = new AnswerView(document.createElement('p'), {}); "
-            "view.it = JSON.parse(document.querySelector('#data').textContent).answers[0]; view.told({ supported: 2 })"
+            "view.it = JSON.parse(document.querySelector('#data').textContent).answers[0]; view.told(countsOf(view.it))"
         )
         assert browser.run(counted) == "1 of 2 sentences has another figure than its source"
+
+
+def test_a_sentence_that_is_partly_supported_says_so(tmp_path: Path):
+    (made,) = system("one", f"{GOOD} {BAD} {BAD}").items
+    assert made.checked is not None
+    first, second, third = made.checked.verdicts
+    partly = second.model_copy(update={"degree": "partly supported", "probabilities": {"irrelevant": 0.45}})
+    item = replace(made, checked=made.checked.model_copy(update={"verdicts": (first, partly, third)}))
+    with Browser(tmp_path) as browser:
+        opened(browser, tmp_path, System("one", (item, replace(item, id="q1"))))
+        heads = "[...document.querySelectorAll('#review .finding .head')].map((head) => head.textContent)"
+        plain, *_, shown = browser.run(heads)
+        assert plain.startswith("≁ Not found in its source · cites [1]")
+        assert shown.startswith("◐ Not found in its source, partly supported · cites [1]")
+        assert shown.endswith("about as likely as not 0.45"), "a card says how likely its verdict is"
+        signs = "[...document.querySelectorAll('#reader .chip .sign')].map((sign) => sign.textContent)"
+        assert browser.run(signs) == ["✓", "◐", "≁"]
+        assert "1 not found, partly supported" in text(browser, "#reader .legend")
+        browser.run("document.querySelector('#reader .claim:nth-of-type(2) .chip').click()")
+        assert "a part of it may be supported" in text(browser, "#reader .held .verdict")
 
 
 def test_answers_to_one_question_are_told_apart_by_their_beginning(tmp_path: Path):

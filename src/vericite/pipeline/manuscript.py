@@ -219,7 +219,7 @@ def _outcome(verdicts: Sequence[Verdict]) -> tuple[Outcome, Verdict | None]:
     tests: tuple[tuple[Outcome, Callable[[Verdict], bool]], ...] = (
         ("contradicted", lambda verdict: verdict.label == "contradicted"),
         ("supported", lambda verdict: verdict.label == "supported"),
-        ("partly supported", lambda verdict: verdict.degree == "partly supported"),
+        ("partly supported", lambda verdict: verdict.is_partly_supported),
         ("not found", lambda verdict: True),
     )
     for outcome, fits in tests:

@@ -143,6 +143,11 @@ class Verdict(Record):
         return tuple(reason for reason in said if reason.endswith(OPPOSITE))
 
     @property
+    def is_partly_supported(self) -> bool:
+        """Whether the sentence is not found as a whole, and a part of it may be supported."""
+        return self.outcome == "irrelevant" and self.degree == "partly supported"
+
+    @property
     def has_other_figure(self) -> bool:
         """Whether the sentence is supported and its source has another figure, which ``because`` names.
 

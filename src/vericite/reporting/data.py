@@ -340,7 +340,7 @@ class ShownAnswer:
             "nearest": self._nearest(verdict),
             "reasons": [reason for reason in verdict.reasons if reason not in verdict.opposition],
             "against": ", ".join(verdict.opposition),
-            "degree": verdict.degree if verdict.degree == "partly supported" else None,
+            "degree": verdict.degree if verdict.is_partly_supported else None,
             "because": what_is_wrong(verdict),
             "differs": verdict.has_other_figure,
             "words": [[self._units(words.start), self._units(words.end), words.kind] for words in verdict.words],

@@ -315,8 +315,7 @@ def verdict_words(verdict: Verdict, kind: str | None = None) -> list[str | tuple
 def native(verdict: Verdict) -> str:
     """Return the native verdict and the degree if they differ from the label, and the redundant documents."""
     own = [] if verdict.native in (verdict.label, "abstained") else [verdict.native]
-    is_partly = verdict.degree == "partly supported" and verdict.label != "contradicted"
-    own += ["partly supported"] if is_partly else []
+    own += ["partly supported"] if verdict.is_partly_supported else []
     return ", ".join([*own, *(f"{document} redundant" for document in verdict.redundant or ())])
 
 

@@ -1,5 +1,9 @@
-// Whether a sentence counts as supported, and its source has another figure.
-const differs = (claim) => claim.kind === "supported" && claim.verdicts.some((verdict) => verdict.differs);
+// The mark of a verdict: its kind, or for some of these what a person has to know as well.
+const markOf = (verdict) => (verdict.kind === "supported" && verdict.differs ? "differs" : verdict.kind === "irrelevant" && verdict.degree ? "partial" : verdict.kind);
+// The mark of a sentence, from those of its verdicts.
+const markOfClaim = (claim) => ["differs", "partial"].find((mark) => claim.verdicts.some((verdict) => verdict.kind === claim.kind && markOf(verdict) === mark)) || claim.kind;
+// How many sentences of an answer have each mark.
+const countsOf = (it) => { const counts = {}; for (const mark of it.claims.map(markOfClaim)) counts[mark] = (counts[mark] || 0) + 1; return counts; };
 
 // An answer with what was found of each of its sentences, in whatever page it stands.
 class AnswerView {
@@ -84,21 +88,19 @@ class AnswerView {
 
   // What depends on verdicts that may still come.
   count() {
-    const it = this.it, counts = {};
-    for (const kind of this.repair ? this.repair.kinds : it.claims.map((claim) => claim.kind)) counts[kind] = (counts[kind] || 0) + 1;
+    const it = this.it, counts = this.repair ? this.repair.marks : countsOf(it);
     if (this.repair) this.repair.update();
     this.legend.replaceChildren(...legend(counts));
     if (this.sum) this.sum.textContent = this.told(counts);
     for (const [key, use] of this.uses) {
       const citing = it.claims.map((claim, index) => [claim, index + 1]).filter(([claim]) => claim.cites.some((cite) => cite[1] === key));
-      use.replaceChildren(...t("answer.cited-in", { n: citing.length, sentences: el("span", {}, citing.map(([claim, number], place) => [place ? ", " : "", `${number} `, sign(claim.kind)])) }));
+      use.replaceChildren(...t("answer.cited-in", { n: citing.length, sentences: el("span", {}, citing.map(([claim, number], place) => [place ? ", " : "", `${number} `, sign(markOfClaim(claim))])) }));
     }
   }
 
   // How many sentences are not in their sources: those that a person has to look at.
   told(counts) {
-    const of = (...kinds) => kinds.reduce((sum, kind) => sum + (counts[kind] || 0), 0), all = this.it.claims.length, bad = of("contradicted", "irrelevant", "dangling"), good = of("supported", "quoted");
-    const other = this.it.claims.filter(differs).length;
+    const of = (...kinds) => kinds.reduce((sum, kind) => sum + (counts[kind] || 0), 0), all = this.it.claims.length, bad = of("contradicted", "partial", "irrelevant", "dangling"), good = of("supported", "quoted"), other = of("differs");
     if (of("pending")) return t("answer.checked-so-far", { done: all - of("pending"), n: all });
     if (other && !bad) return t("answer.differs", { n: other, all });
     if (other) return `${t("answer.bad", { n: bad, all })}. ${t("answer.differs", { n: other, all })}`;
@@ -177,7 +179,7 @@ class AnswerView {
     });
     made.push(words.slice(at));
     if (!spans.size) made.push(" ", ...(claim.cites.length ? claim.cites.map((cite) => this.chip(index, cite[0], cite[1])) : this.bare(claim, index)), ...against);
-    place.className = `claim ${claim.kind}${this.open === index ? " open" : ""}`;
+    place.className = `claim ${markOfClaim(claim)}${this.open === index ? " open" : ""}`;
     place.replaceChildren(...made.filter((part) => part !== null));
   }
 
@@ -206,7 +208,7 @@ class AnswerView {
 
   chip(index, number, key, against) {
     const claim = this.it.claims[index], verdict = claim.verdicts.find((made) => (made.markers || []).includes(number));
-    const kind = against || (number === "" ? claim.kind : verdict ? verdict.kind : claim.kind === "pending" || !claim.verdicts.length ? claim.kind : key ? "pending" : "dangling");
+    const kind = against || (number === "" ? claim.kind : verdict ? markOf(verdict) : claim.kind === "pending" || !claim.verdicts.length ? claim.kind : key ? "pending" : "dangling");
     const text = number === "" ? named(kind) : against ? t("answer.but", { number: String(number) }) : String(number);
     const label = t(number === "" ? "answer.chip-bare" : against ? "answer.chip-against" : "answer.chip", { number: text, mark: named(kind), sentence: String(index + 1) });
     const made = chip(kind, text, label);
@@ -217,7 +219,7 @@ class AnswerView {
 
   // What is seen of a source while the pointer is on its chip.
   card(kind, number, key, verdict) {
-    const doc = this.documents[key], passage = (verdict ? verdict.evidence || verdict.nearest || [] : this.passagesOf(key)).find((held) => held[0] === key), p = verdict && (verdict.p || {})[kind];
+    const doc = this.documents[key], passage = (verdict ? verdict.evidence || verdict.nearest || [] : this.passagesOf(key)).find((held) => held[0] === key), p = verdict && (verdict.p || {})[verdict.kind];
     return [el("p", { class: "says" }, sign(kind), " ", el("b", {}, named(kind)), p ? [", ", likelihood(p)] : null, SIGNS[kind] ? el("small", {}, ` · ${meaning(kind)}`) : null),
       doc ? [el("p", { class: "title", dir: "auto" }, doc.title || doc.id), el("p", { class: "meta" }, placeOf(doc)), el("p", { class: "badges" }, badgesOf(doc)), passage ? [verdict && !verdict.evidence ? nearestLead() : null, el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage)))] : null].flat() : el("p", {}, t("answer.no-source", { number: String(number) }))].flat();
   }
@@ -270,8 +272,8 @@ class AnswerView {
   }
 
   verdict(it, chosen) {
-    const numbers = (it.markers || []).map((number) => `[${number}]`).join(" "), p = (it.p || {})[it.kind], phrase = phrased(it.kind, numbers);
-    const box = el("div", { class: `verdict ${it.kind}` }, el("p", {}, sign(it.kind), " ", el("b", {}, phrase), it.degree ? ` · ${t("answer.partly")}` : "", p ? [" · ", likelihood(p)] : null));
+    const numbers = (it.markers || []).map((number) => `[${number}]`).join(" "), p = (it.p || {})[it.kind], mark = markOf(it);
+    const box = el("div", { class: `verdict ${mark}` }, el("p", {}, sign(mark), " ", el("b", {}, phrased(mark, numbers)), p ? [" · ", likelihood(p)] : null));
     if (chosen && it.kind === "quoted") box.append(el("p", {}, el("small", {}, t("answer.chosen", { about: said(chosen.about), p: likelihood(chosen.answers) }))));
     if (it.against) box.append(el("p", {}, el("b", {}, said(it.against))));
     for (const reason of it.reasons || []) box.append(el("p", {}, el("small", {}, said(reason))));

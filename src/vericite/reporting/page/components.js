@@ -1,6 +1,6 @@
 // The components of all pages: marks, chips, badges, cards of sources, the bar of yes and no, a refusal, the list of keys.
 // Their styles are in components.css. Each returns an element and knows nothing of the page around it.
-const SIGNS = { supported: "✓", quoted: "“", contradicted: "✗", irrelevant: "≁", dangling: "∅", abstained: "?", failed: "!", uncited: "–" };
+const SIGNS = { supported: "✓", differs: "≠", quoted: "“", contradicted: "✗", partial: "◐", irrelevant: "≁", dangling: "∅", abstained: "?", failed: "!", uncited: "–" };
 const signOf = (kind) => SIGNS[kind] || "…";
 const named = (kind) => t(`components.mark-${SIGNS[kind] ? kind : "pending"}`);
 const meaning = (kind) => t(`components.means-${SIGNS[kind] ? kind : "pending"}`);

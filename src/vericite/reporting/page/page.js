@@ -16,6 +16,7 @@
   for (const [first] of groups) { const { question } = data.answers[first]; asked.set(question, (asked.get(question) || 0) + 1); }
   const beginning = (it) => (it.question && asked.get(it.question) > 1 ? it.text.slice(0, 200) || it.id : "");
   const REPEATS = data.answers.some(beginning), LINES = Math.min(4, data.systems.length), HEIGHT = 44 + 20 * (LINES + REPEATS);
+  const counts = data.answers.map(countsOf);
   let shown = [], chosen = -1, views = [];
 
   // The answers of a question that pass the filters.
@@ -24,7 +25,7 @@
     const left = group.filter((index) => !system || String(data.answers[index].system) === system);
     const fits = left.some((index) => {
       const it = data.answers[index];
-      return (!text || cased[index].includes(text)) && (!kind || it.counts[kind] || (kind === "failed" && it.failed)) && (!type || it.type === type) && (!filters.differs.checked || it.differs);
+      return (!text || cased[index].includes(text)) && (!kind || counts[index][kind] || (kind === "failed" && it.failed)) && (!type || it.type === type) && (!filters.differs.checked || it.differs);
     });
     return fits ? left : [];
   };
@@ -38,14 +39,14 @@
   };
 
   // Only the rows in sight are drawn: there may be many thousands.
-  const line = (it) => el("span", {}, several ? `${data.systems[it.system]} ` : "", signed(it.counts), it.failed ? `${t("page.line-failed")} ` : "", it.insufficient ? `${t("page.line-refused")} ` : "", it.changes.length ? `${t("page.line-repaired")} ` : "");
+  const line = (it, index) => el("span", {}, several ? `${data.systems[it.system]} ` : "", signed(counts[index]), it.failed ? `${t("page.line-failed")} ` : "", it.insufficient ? `${t("page.line-refused")} ` : "", it.changes.length ? `${t("page.line-repaired")} ` : "");
   const draw = () => {
     if (single) return;
     const first = Math.max(0, Math.floor(list.scrollTop / HEIGHT) - 4), last = Math.min(shown.length, first + Math.ceil(list.clientHeight / HEIGHT) + 9), made = [];
     for (let place = first; place < last; place += 1) {
       const [number, answers] = shown[place], it = data.answers[answers[0]];
       const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-selected": String(number === chosen), "aria-setsize": shown.length, "aria-posinset": place + 1 },
-        el("b", { dir: "auto" }, it.question || it.text || it.id), beginning(it) ? el("span", { class: "beginning", dir: "auto" }, beginning(it)) : null, answers.slice(0, LINES).map((index) => line(data.answers[index])));
+        el("b", { dir: "auto" }, it.question || it.text || it.id), beginning(it) ? el("span", { class: "beginning", dir: "auto" }, beginning(it)) : null, answers.slice(0, LINES).map((index) => line(data.answers[index], index)));
       row.style.top = `${place * HEIGHT}px`;
       row.style.height = `${HEIGHT}px`;
       row.addEventListener("click", () => choose(place, true));
@@ -101,7 +102,7 @@
     if (act) { event.preventDefault(); act(); }
   });
   if (!single) {
-    for (const kind of Object.keys(SIGNS)) if (data.answers.some((it) => it.counts[kind] || (kind === "failed" && it.failed))) filters.kind.append(el("option", { value: kind }, named(kind)));
+    for (const kind of Object.keys(SIGNS)) if (data.answers.some((it, index) => counts[index][kind] || (kind === "failed" && it.failed))) filters.kind.append(el("option", { value: kind }, named(kind)));
     data.systems.forEach((name, index) => filters.system.append(el("option", { value: String(index) }, name)));
     const types = [...new Set(data.answers.map((it) => it.type))].filter(Boolean).sort();
     for (const type of types) filters.type.append(el("option", { value: type }, type));

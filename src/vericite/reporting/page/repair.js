@@ -53,8 +53,15 @@ class RepairView {
 
   kindOf(row) { return row.change && !row.accepted ? row.kind : row.now < 0 ? "deleted" : this.it.claims[row.now].kind; }
 
-  // How many sentences have each mark, by the choices made.
+  // The kinds of the sentences, by the choices made.
   get kinds() { return this.rows.map((row) => this.kindOf(row)); }
+
+  // How many sentences have each mark, by the choices made.
+  get marks() {
+    const { claims } = this.it, counts = {};
+    for (const row of this.rows) { const kind = this.kindOf(row), mark = row.now >= 0 && kind === claims[row.now].kind ? markOfClaim(claims[row.now]) : kind; counts[mark] = (counts[mark] || 0) + 1; }
+    return counts;
+  }
 
   // The text with the changes that were accepted.
   text() {

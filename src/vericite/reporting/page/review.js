@@ -1,16 +1,17 @@
 // The sentences of many answers that need a person, the worst first: what is wrong, the sentence, and what its source says.
-const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "differs", "disputed", "partial", "failed", "abstained", "uncited"];
-const MARKS = { retracted: ["!", "contradicted"], differs: ["≠", "partial"], disputed: ["!", "partial"], partial: ["◐", "partial"] };
+const NEEDS = ["contradicted", "dangling", "retracted", "irrelevant", "partial", "differs", "disputed", "failed", "abstained", "uncited"];
+const MARKS = { retracted: ["!", "contradicted"], disputed: ["!", "partial"] };
 const CARDS = 10;
 
 // What a sentence needs a person for, or an empty text; CheckedAnswer.needing counts by the same rule.
 const needOf = (claim, it, index) => {
-  if (["contradicted", "dangling", "irrelevant"].includes(claim.kind)) return claim.kind;
+  const mark = markOfClaim(claim);
+  if (["contradicted", "dangling", "irrelevant", "partial"].includes(mark)) return mark;
   if (claim.verdicts.some((verdict) => verdict.retracted)) return "retracted";
-  if (differs(claim)) return "differs";
+  if (mark === "differs") return mark;
   const chosen = it.chosen[index], isSplit = it.stance && it.stance.yes.length && it.stance.no.length;
   if (isSplit || (chosen && chosen.against.length) || claim.verdicts.some((verdict) => verdict.against)) return "disputed";
-  return claim.verdicts.some((verdict) => verdict.degree) ? "partial" : NEEDS.includes(claim.kind) ? claim.kind : "";
+  return NEEDS.includes(mark) ? mark : "";
 };
 
 class Review {
@@ -42,7 +43,7 @@ class Review {
     const counts = {};
     for (const one of this.found) counts[one.need] = (counts[one.need] || 0) + 1;
     this.filters.replaceChildren(...NEEDS.filter((kind) => counts[kind]).map((kind) => {
-      const made = el("button", { type: "button", class: this.markOf(kind)[1], "aria-pressed": String(this.kind === kind) }, this.sign(kind), " ", t("review.kind-count", { count: el("b", {}, numbers.format(counts[kind])), kind: t(`review.${kind}`) }));
+      const made = el("button", { type: "button", class: this.lookOf(kind)[1], "aria-pressed": String(this.kind === kind) }, this.sign(kind), " ", t("review.kind-count", { count: el("b", {}, numbers.format(counts[kind])), kind: t(`review.${kind}`) }));
       made.addEventListener("click", () => { this.kind = this.kind === kind ? "" : kind; this.most = CARDS; this.draw(); [...this.filters.querySelectorAll("button")].find((button) => button.textContent === made.textContent).focus(); });
       return el("li", {}, made);
     }));
@@ -65,21 +66,22 @@ class Review {
     return [...made.values()];
   }
 
-  markOf(kind) { return MARKS[kind] || [signOf(kind), kind]; }
+  lookOf(kind) { return MARKS[kind] || [signOf(kind), kind]; }
 
-  sign(kind) { const [mark, colour] = this.markOf(kind); return el("span", { class: `sign ${colour}`, "aria-hidden": "true" }, mark); }
+  sign(kind) { const [mark, colour] = this.lookOf(kind); return el("span", { class: `sign ${colour}`, "aria-hidden": "true" }, mark); }
 
   card({ it, answer, claim, index, need, systems }) {
     const { documents } = this.data, reader = new AnswerView(null, documents), words = t(`review.${need}`);
     reader.it = it;
-    const verdict = claim.verdicts.find((one) => one.kind === need) || claim.verdicts.find((one) => one.retracted || one.differs || one.against) || claim.verdicts.find((one) => one.degree) || claim.verdicts[0] || {};
+    const verdict = claim.verdicts.find((one) => markOf(one) === need) || claim.verdicts.find((one) => one.retracted || one.against) || claim.verdicts[0] || {};
     const passages = (verdict.evidence || verdict.nearest || []).slice(0, PASSAGES).map((passage) => [documents[passage[0]], passage]).filter(([doc, passage]) => doc && passageWords(doc, passage));
+    const p = (verdict.p || {})[verdict.kind];
     const cited = [...new Set(claim.cites.map((cite) => cite[0]))].map((number) => `[${number}]`).join("");
     const inText = claim.end <= it.text.length && claim.end > claim.start;
     const show = el("button", { type: "button" }, t("review.show"), el("span", { class: "heard" }, t("review.show-which", { number: String(index + 1), title: it.question || it.id })));
     show.addEventListener("click", () => this.open(answer, index));
-    return el("article", { class: `finding ${this.markOf(need)[1]}` },
-      el("p", { class: "head" }, this.sign(need), " ", el("b", {}, `${words[0].toUpperCase()}${words.slice(1)}`), cited ? el("small", {}, ` · ${t("manuscript.cites", { keys: cited })}`) : null),
+    return el("article", { class: `finding ${this.lookOf(need)[1]}` },
+      el("p", { class: "head" }, this.sign(need), " ", el("b", {}, `${words[0].toUpperCase()}${words.slice(1)}`), cited ? el("small", {}, ` · ${t("manuscript.cites", { keys: cited })}`) : null, p ? el("small", {}, " · ", likelihood(p)) : null),
       el("p", { class: "sentence", dir: "auto" }, inText ? reader.worded(claim, it.text.slice(claim.start, claim.end), claim.start) : claim.text),
       passages.length && !verdict.evidence ? nearestLead() : null,
       passages.map(([doc, passage]) => el("blockquote", { dir: "auto" }, el("mark", {}, passageWords(doc, passage)), " ", el("small", {}, [doc.title || doc.id, doc.year].filter(Boolean).join(", ")))),

@@ -7,11 +7,11 @@
     el("p", { class: "note" }, runs[place].done, " ", el("time", { datetime: runs[place].time }, moments.format(new Date(runs[place].time)))));
   by("answers").replaceChildren(...views.map((view, place) => el("section", { "aria-label": ORDER[place] }, head(place), view.place)));
 
-  const kinds = Object.keys(SIGNS).filter((kind) => answers.some((it) => it.counts[kind]));
+  const counts = answers.map(countsOf), kinds = Object.keys(SIGNS).filter((kind) => counts.some((of) => of[kind]));
   const row = (name, values) => el("tr", {}, el("th", { scope: "row" }, name), values.map((value) => el("td", {}, numbers.format(value))));
   by("counts").append(el("table", { class: "outcomes" }, el("caption", {}, t("compare.counts")),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t("compare.outcome")), ORDER.map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, row(t("compare.sentences"), answers.map((it) => it.claims.length)), kinds.map((kind) => row([sign(kind), ` ${named(kind)}`], answers.map((it) => it.counts[kind] || 0))))));
+    el("tbody", {}, row(t("compare.sentences"), answers.map((it) => it.claims.length)), kinds.map((kind) => row([sign(kind), ` ${named(kind)}`], counts.map((of) => of[kind] || 0))))));
 
   // Opens a sentence in both answers.
   const show = (places) => {
@@ -23,7 +23,7 @@
   by("differing").querySelector("ol").replaceChildren(...differing.map((places) => {
     const claims = places.map((place, number) => answers[number].claims[place]), button = el("button", { type: "button", "aria-label": `${t("compare.show")}: ${claims[0].text}` }, t("compare.show"));
     button.addEventListener("click", () => show(places));
-    return el("li", {}, el("article", { class: `finding ${claims[1].kind}` }, el("p", { class: "sentence", dir: "auto" }, claims[0].text),
-      claims.map((claim, number) => el("p", {}, `${ORDER[number]}: `, sign(claim.kind), ` ${named(claim.kind)}`)), el("p", { class: "foot" }, button)));
+    return el("li", {}, el("article", { class: `finding ${markOfClaim(claims[1])}` }, el("p", { class: "sentence", dir: "auto" }, claims[0].text),
+      claims.map((claim, number) => el("p", {}, `${ORDER[number]}: `, sign(markOfClaim(claim)), ` ${named(markOfClaim(claim))}`)), el("p", { class: "foot" }, button)));
   }));
 })();

@@ -173,7 +173,7 @@
     const paper = last.answer.manuscript;
     by("before").hidden = !earlier;
     if (earlier) new AnswerView(by("earlier"), earlier.documents).show(earlier.answer);
-    const counts = last.answer.counts, bad = ["contradicted", "irrelevant", "dangling", "uncited"].some((kind) => counts[kind]);
+    const counts = countsOf(last.answer), bad = ["contradicted", "partial", "irrelevant", "dangling", "uncited"].some((kind) => counts[kind]);
     by("below").append(figures.length ? figuresTable(figures) : "", howMade(made));
     by("acts").hidden = false;
     by("repair").hidden = !bad || Boolean(earlier) || Boolean(paper);
