@@ -112,6 +112,7 @@ ReferenceProblemKind = Literal[
     "title differs",
     "authors differ",
     "year differs",
+    "another year",
     "journal differs",
     "volume differs",
     "pages differ",
@@ -132,7 +133,8 @@ class ReferenceProblem(Record):
 
     ``given`` is what the reference says, and ``found`` what the record says; for a duplicate, the keys of the two.
     "not in these sources" says nothing about the work itself: it was only looked for in a store or a folder. "not
-    found" means that PubMed or Crossref was asked and has no such work. "could not be asked" has the sources in
+    found" means that PubMed or Crossref was asked and has no such work. "another year" means
+    that a document with the title was found that may be another work. "could not be asked" has the sources in
     ``given``, and the reasons in ``found``; ``is_offline`` says that the user forbids the network. "could not be read"
     means that a note or an entry of the list has neither a title nor an identifier.
     """
@@ -146,6 +148,8 @@ class ReferenceProblem(Record):
         """Return the problem in a few words."""
         if self.kind in ("could not be asked", "could not be read"):
             return f"{self.kind}: {self.found}"
+        if self.kind == "another year":
+            return f"{self.kind}: a document with this title, or nearly, was found, but of {self.found}"
         if self.kind == "duplicate":
             return f"{self.kind}: same work as {self.found}"
         if self.given and self.found:

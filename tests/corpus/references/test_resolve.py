@@ -13,10 +13,10 @@ from made_articles import SOUND, like
 
 from pdf_files import Page, pdf
 from vericite.corpus.manuscript.resolve import resolve, with_list_problems
-from vericite.corpus.manuscript.sources import CrossrefWorks, EuropePmcWorks, PubMedWorks
+from vericite.corpus.manuscript.sources import CrossrefWorks, EuropePmcWorks, FileWorks, PubMedWorks
 from vericite.corpus.manuscript.web import CatalogueClient, CatalogueSettings
 from vericite.errors import InputError
-from vericite.records import Span
+from vericite.records import Document, Span
 from vericite.records.manuscripts import Manuscript, ManuscriptCitation, Reference, ResolvedReference
 
 INVENTED = Reference(
@@ -334,3 +334,51 @@ def _write(file: Path, lines: list[str]) -> None:
     for number, line in enumerate(lines):
         page.at(60, 780 - 14 * number, line)
     file.write_bytes(pdf([page]))
+
+
+def _looked_up(reference: Reference, **changes: object) -> ResolvedReference:
+    """What is found for a reference among one document that has its title, authors and journal, but for changes."""
+    own = {"authors": reference.authors, "journal": reference.journal, "year": reference.year}
+    document = Document.from_text("d", "Corvadil halved coughs.", reference.title).model_copy(update={**own, **changes})
+    (found,) = resolve([reference], [FileWorks("sources", [document])])
+    return found
+
+
+@pytest.mark.parametrize("year", [2007, 2009, 2010, 2021])
+@pytest.mark.parametrize("title", ["Corvadil for cough", "Corvadil for night-time cough in children with asthma"])
+def test_a_work_with_the_title_and_author_is_matched_whatever_its_year(title: str, year: int):
+    found = _looked_up(Reference(key="1", title=title, authors=("Petrov I", "Nakamura E"), year=2008), year=year)
+    assert found.document is not None
+    assert [str(problem) for problem in found.problems] == [f"year differs: 2008 (found: {year})"]
+
+
+@pytest.mark.parametrize(
+    ("title", "author", "changes"),
+    [
+        ("World health statistics", "World Health Organization", {}),
+        ("Standards of medical care in diabetes", "American Diabetes Association", {}),
+        ("Corvadil for cough", "Petrov I", {"journal": "medRxiv"}),
+        ("Corvadil for cough in adults at work", "Petrov I", {"title": "Corvadil for cough in children at work"}),
+    ],
+)
+def test_a_work_of_another_year_that_may_be_another_is_told_and_not_matched(
+    title: str, author: str, changes: dict[str, object]
+):
+    found = _looked_up(
+        Reference(key="1", title=title, authors=(author,), journal="BMJ", year=2008), **changes, year=2010
+    )
+    assert found.document is None
+    told = "another year: a document with this title, or nearly, was found, but of 2010"
+    assert [str(problem) for problem in found.problems] == [told, "not in these sources: sources"]
+
+
+def test_the_work_of_the_right_year_is_matched_before_one_of_another_year():
+    reference = Reference(key="1", title="Corvadil for cough", authors=("Petrov I",), year=2008)
+    later, right = (
+        Document.from_text(str(year), "Corvadil halved coughs.", reference.title).model_copy(
+            update={"authors": reference.authors, "year": year}
+        )
+        for year in (2010, 2008)
+    )
+    (found,) = resolve([reference], [FileWorks("first", [later]), FileWorks("second", [right])])
+    assert found.document == right and not found.problems

@@ -223,6 +223,56 @@ def probability(reference: Reference, work: PublishedWork) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
+_LEAST_WORDS = 3
+"""Minimum words of a title that few works share."""
+_NEARLY = 0.8
+_ORGANISATION = re.compile(
+    r"\b(?:organi[sz]ation|association|society|college|committee|group|institutes?|ministry|agency|cent(?:er|re)s?|council"
+    r"|network|collaborat(?:ion|ive|ors)|foundation|federation|commission|department|office|consortium|task force|board"
+    r"|academy|program(?:me)?|united nations|initiative|union)\b"
+)
+_AGAINST = ("another journal", "another volume", "another page", "another id")
+
+
+def has_same_title(reference: Reference, work: PublishedWork) -> bool:
+    """Whether a work has the title of a reference, or nearly, and its first author; whatever the year."""
+    given, theirs = _listed(reference.authors), _listed(work.document.authors)
+    if (
+        len(title_words(reference.title)) < _LEAST_WORDS
+        or not given
+        or not theirs
+        or not _same_name(given[0], theirs[0])
+    ):
+        return False
+    return title_similarity(reference.title, work.document.title) >= _NEARLY
+
+
+def differs_only_in_year(reference: Reference, work: PublishedWork) -> bool:
+    """Whether a work has the same title and first author as a reference, a person, and only its year speaks against it.
+
+    The reports of an organisation have one title and a new text each year. The paper of a preprint has another journal.
+    """
+    if not has_same_title(reference, work) or is_of_organisation(reference):
+        return False
+    if "".join(title_words(reference.title)) != "".join(title_words(work.document.title)):
+        return False
+    found = dict(zip(FEATURES, features(reference, work), strict=True))
+    return not any(found[name] for name in _AGAINST)
+
+
+def is_of_organisation(reference: Reference) -> bool:
+    """Whether the first author of a reference is an organisation, by a word of its name."""
+    return bool(reference.authors and _ORGANISATION.search(comparable(reference.authors[0])))
+
+
+def is_other_edition(reference: Reference, work: PublishedWork) -> bool:
+    """Whether a work is the report of an organisation, with the title of a reference, of another year."""
+    if not reference.year or not work.years or reference.year in work.years or not is_of_organisation(reference):
+        return False
+    found = dict(zip(FEATURES, features(reference, work), strict=True))
+    return has_same_title(reference, work) and not (found["same id"] or found["page"])
+
+
 def differences(reference: Reference, work: PublishedWork) -> Iterator[ReferenceProblem]:
     """Yield the fields of a reference that differ from the work's record.
 

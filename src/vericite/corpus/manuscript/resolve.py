@@ -8,7 +8,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vericite.corpus.manuscript.matching import differences, probability, threshold, title_words
+from vericite.corpus.manuscript.matching import (
+    differences,
+    differs_only_in_year,
+    has_same_title,
+    is_other_edition,
+    probability,
+    threshold,
+    title_words,
+)
 from vericite.corpus.manuscript.sources import FailedLookup, WorkCandidate, WorkSource, open_source
 from vericite.corpus.manuscript.works import PublishedWork
 from vericite.corpus.retractions import known_retractions
@@ -59,6 +67,8 @@ def resolve(
             searches = [_Search(reference) for reference in references[start : start + _AT_ONCE]]
             for source in opened:
                 _look_up(source, [search for search in searches if search.is_open])
+            for search in searches:
+                search.settle()
             for source in opened:
                 _add_full_texts(source, [search for search in searches if search.chosen is not None])
             found += [search.result(opened) for search in searches]
@@ -77,6 +87,9 @@ class _Search:
     source: str | None = None
     other_works: list[WorkCandidate] = field(default_factory=list[WorkCandidate])
     """Works that an id of the reference names, and that it does not mean."""
+    namesakes: list[tuple[WorkCandidate, str]] = field(default_factory=list[tuple[WorkCandidate, str]])
+    """Works with its title and first author that are not likely enough, as they are of another year; each with its
+    source."""
     failures: dict[str, FailedLookup] = field(default_factory=dict[str, FailedLookup])
     """Why a source could not be asked, by its name."""
     full_text: Document | None = None
@@ -96,11 +109,28 @@ class _Search:
             by_id = candidate.by in ("PMID", "DOI", "PMCID")
             if likely is None:
                 likely = 0.99 if bare and by_id else probability(self.reference, candidate.work)
-            if likely >= threshold():
+            if likely >= threshold() and not is_other_edition(self.reference, candidate.work):
                 if likely > self.likely:
                     self.chosen, self.likely, self.source = candidate, likely, source
             elif by_id:
                 self.other_works.append(candidate)
+            elif has_same_title(self.reference, candidate.work):
+                self.namesakes.append((candidate, source))
+
+    def settle(self) -> None:
+        """Choose a work of which only the year differs, after no source had a more likely one."""
+        for candidate, source in self.namesakes if self.chosen is None else ():
+            if differs_only_in_year(self.reference, candidate.work):
+                self.chosen, self.source = candidate, source
+                self.likely = probability(self.reference, candidate.work)
+                return
+
+    def _of_another_year(self) -> Iterator[ReferenceProblem]:
+        """Yield that a document has the title and another year, if one does."""
+        given = self.reference.year
+        found = dict.fromkeys(year for candidate, _ in self.namesakes for year in candidate.work.years)
+        if given and found and given not in found:
+            yield ReferenceProblem(kind="another year", given=str(given), found=" or ".join(map(str, found)))
 
     def result(self, sources: Sequence[WorkSource]) -> ResolvedReference:
         """Return what was found."""
@@ -108,9 +138,8 @@ class _Search:
         if reference.passage:
             return self._with_passage(sources)
         if self.chosen is None:
-            return ResolvedReference(
-                key=reference.key, reference=reference, problems=(*self._wrong_ids(None), self._missing(sources))
-            )
+            problems = [*self._wrong_ids(None), *self._of_another_year(), self._missing(sources)]
+            return ResolvedReference(key=reference.key, reference=reference, problems=tuple(problems))
         work = self.chosen.work
         document = known_retractions().flagged(work.document)
         problems = [*self._wrong_ids(work), *differences(reference, work), *_notices(document, work)]
