@@ -5,6 +5,8 @@ The abstracts are invented; each has the shape of real ones from which a wrong s
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from vericite.api import ask
@@ -15,6 +17,7 @@ from vericite.generate.subjects import absent, is_opposite, parts_of, population
 from vericite.models import Embedder
 from vericite.pipeline.ask import Pipeline
 from vericite.records import Answer, Document, Evidence, Question, Section
+from vericite.reporting.run_lines import run_lines
 from vericite.retrieve.local import MemoryRetriever
 from vericite.retrieve.names import OtherNames
 from vericite.verify import BundledJudge
@@ -220,6 +223,32 @@ def test_trials_that_disagree_are_named_without_a_word_on_their_designs():
     assert made.exact is None or "says the opposite" in told or len(made.claims) == 2
     assert made.stance is not None and (made.stance.yes, made.stance.no) == (("children",), ("adults",))
     assert "weaker" not in told
+
+
+def test_a_source_on_a_near_outcome_that_contradicts_the_answer_is_said_to_and_listed_among_the_sources():
+    small = plain(
+        "small",
+        "We randomised 60 adults. Lumaben did not reduce the number of headache days per month (p = 0.4).",
+        "A pilot of lumaben for headache",
+    )
+    large = plain(
+        "large",
+        "We randomised 612 adults. Lumaben reduced monthly migraine days by 1.8 (95% CI 1.2 to 2.4).",
+        "Lumaben in migraine",
+    )
+    made = ask("Does lumaben lower the number of headache days per month?", [large, small])
+    number = [document.id for document in made.answer.documents].index("large") + 1
+    assert made.answer.exact == (("no",),)
+    assert f"[{number}] says the opposite" in made.answer.notes
+
+
+def test_every_number_that_an_answer_prints_is_in_its_list_of_sources():
+    run = ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?")
+    printed = [line.text for line in run_lines(run)]
+    ends = printed.index("Quoted word for word")
+    sources = printed[printed.index("Sources") + 1 : ends]
+    numbers = set(re.findall(r"\[[0-9]+\]", " ".join(printed[: printed.index("Sources")])))
+    assert len(numbers) == 2 and numbers == {line.split()[0] for line in sources}
 
 
 def test_yes_or_no_is_not_stated_under_sentences_on_something_else():

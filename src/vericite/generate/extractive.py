@@ -585,7 +585,8 @@ class ExtractiveGenerator:
 
     For a yes/no question, ``Answer.exact`` has the decision. The answer then begins with the sentence that speaks most
     for it, and includes the one that speaks most against it, if any. Where the answer is stated, sentences of a weaker
-    design that say the opposite are not quoted. A note names the sources that say the opposite and are not quoted.
+    design that say the opposite are not quoted. A note names the sources that say the opposite and are not quoted, and
+    those that contradict the deciding sentence.
     ``Answer.selected``
     has for each sentence its probability to answer and the other sources that contradict it.
 
@@ -717,6 +718,10 @@ class ExtractiveGenerator:
         answer = parse_answer(question.id, " ".join(texts), documents, question.text, self.signature)
         rows = {id(candidate): index for index, candidate in enumerate(candidates)}
         contradicting = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)
+        rivals = set[int]()
+        if stance is not None and sure:
+            sided = {marker for side in (1, -1) for marker in stance.markers(candidates, side)}
+            rivals = {*contradicting[chosen.index(first)]} - sided
         selected = [
             Selected(
                 answers=candidate.answers,
@@ -733,7 +738,7 @@ class ExtractiveGenerator:
                     *_unspoken(question.text, chosen, " ".join(document.titled_text for document in documents)),
                     *_undecided(stance, sure, candidates),
                     *(_unlikely(chosen) if stance is not None else ()),
-                    *_unquoted_opposites(stance, chosen, against | left_out, candidates, evidence),
+                    *_opposites(stance, chosen, against | left_out, rivals, candidates, evidence),
                 ),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
@@ -896,22 +901,32 @@ def _undecided(stance: Stance | None, sure: bool, candidates: Sequence[Candidate
     return (f"neither yes nor no is stated: {why}",)
 
 
-def _unquoted_opposites(
+def _opposites(
     stance: Stance | None,
     chosen: Sequence[Candidate],
     opposing: set[int],
+    rivals: set[int],
     candidates: Sequence[Candidate],
     evidence: Sequence[Evidence],
 ) -> Iterator[str]:
-    """Name the sources that say the opposite of a stated answer and are not quoted, and if their design is weaker."""
-    unquoted = sorted(opposing - {marker for candidate in chosen for marker in candidate.markers})
-    if stance is None or not unquoted:
+    """Name the sources that say the opposite of a stated answer, and if their design is weaker.
+
+    Args:
+        stance: What the sources say.
+        chosen: The sentences that are quoted.
+        opposing: Sources that say the opposite; those that are quoted speak for themselves.
+        rivals: Sources that contradict the deciding sentence and count for neither side, named in any case.
+        candidates: All sentences.
+        evidence: The sources.
+    """
+    named = sorted(rivals | (opposing - {marker for candidate in chosen for marker in candidate.markers}))
+    if stance is None or not named:
         return
-    weights = {marker: _kind_weight(evidence[marker - 1].document) for marker in unquoted}
+    weights = {marker: _kind_weight(evidence[marker - 1].document) for marker in named}
     own = _kind_weight(evidence[candidates[stance.deciding].marker - 1].document)
-    if equal := [marker for marker in unquoted if weights[marker] >= own]:
+    if equal := [marker for marker in named if weights[marker] >= own]:
         yield f"{render_markers(equal)} says the opposite"
-    if weaker := [marker for marker in unquoted if weights[marker] < own]:
+    if weaker := [marker for marker in named if weights[marker] < own]:
         yield f"{render_markers(weaker)} says the opposite, but its study design is weaker"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -44,8 +45,8 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
     yield _of("title", run.question.text)
     yield from _answer(run, brief=full)
     lines = list(_sources(run, full))
-    cited = _cited(answer)
-    first = [line for line, id in lines if id in cited or answer.insufficient]
+    named = _named(answer)
+    first = [line for line, id in lines if id in named or answer.insufficient]
     if first and not is_foreign(answer):
         yield _of("heading", "Nearest sources" if answer.insufficient else "Sources")
         yield from first
@@ -55,7 +56,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield _of("heading", "Citations")
         yield from _judged(run.checked, answer)
     yield from _rationale(run)
-    if not answer.insufficient and (rest := [line for line, id in lines if id not in cited]):
+    if not answer.insufficient and (rest := [line for line, id in lines if id not in named]):
         yield _of("heading", "Found and not cited")
         yield from rest
     if run.changes:
@@ -88,8 +89,8 @@ def digest(run: Run, number: int) -> Iterator[StyledLine]:
     """Yield a question of many: its answer, and the sources that it cites."""
     yield _of("title", f"{number}. {run.question.text}", gap=number > 1)
     yield from _answer(run, brief=True)
-    cited = _cited(run.answer)
-    yield from (line for line, id in _sources(run, False) if id in cited)
+    named = _named(run.answer)
+    yield from (line for line, id in _sources(run, False) if id in named)
     if run.answer.claims and not run.answer.selected:
         yield _of("text", *_counts(run.checked.summary))
 
@@ -99,8 +100,17 @@ def is_foreign(answer: Answer) -> bool:
     return answer.insufficient and answer.sufficiency is None and not answer.documents
 
 
-def _cited(answer: Answer) -> set[str | None]:
-    return {citation.document for claim in answer.claims for citation in claim.citations}
+def _named(answer: Answer) -> set[str | None]:
+    """Return the documents that the answer names by number: those it cites, on either side, or contradicting it."""
+    named = {citation.document for claim in answer.claims for citation in claim.citations}
+    named |= {id for selected in answer.selected for id in selected.contradicted_by}
+    if answer.stance is not None:
+        named |= {*answer.stance.yes, *answer.stance.no}
+    noted = (int(number) for note in answer.notes for number in _NUMBER.findall(note))
+    return named | {answer.documents[number - 1].id for number in noted if 0 < number <= len(answer.documents)}
+
+
+_NUMBER = re.compile(r"\[([0-9]{1,4})\]")
 
 
 def _answer(run: Run, brief: bool) -> Iterator[StyledLine]:
@@ -160,9 +170,10 @@ def _markers_of(answer: Answer, ids: Iterable[str]) -> str:
 def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
     """Yield a line for each source with its id: those found, and those that repair found for a sentence.
 
-    A cited source has the pages of the passages that decided its verdicts. Unless ``full``, a source that is not cited
+    A cited source has the pages of the passages that decided its verdicts. Unless ``full``, a source that is not named
     has only its title, its year and its name.
     """
+    named = _named(run.answer)
     hits = {hit.document.id: hit for hit in run.evidence}
     found = [hit.document for hit in run.evidence]
     # In a manuscript, and in an answer rebuilt from its verdicts, a source may have a later number than its place.
@@ -177,7 +188,7 @@ def _sources(run: Run, full: bool) -> Iterator[tuple[StyledLine, str]]:
             for name, address in links(document):
                 words += [" ", Words(name, link=address)]
             words.append(_pages(run, document.id, ", "))
-        elif run.answer.insufficient or document.id in numbers:
+        elif run.answer.insufficient or document.id in named:
             words.append(reference_text(document, most=1).removesuffix("."))
             words.append((f"  {strength.facts}" if strength.facts else "", "dim"))
             # The file's name may stand for the title.
