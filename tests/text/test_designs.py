@@ -161,7 +161,7 @@ def test_publication_types_come_before_the_abstract(types: tuple[str, ...], titl
         ("We then randomized 40 smokers to varenol or placebo.", "randomised trial"),
         ("We randomised women to yoga or a waiting list.", "randomised trial"),
         ("We will randomise 300 adults to zinc or placebo.", "protocol"),
-        ("We randomised 1,200 male rats to zinc or saline.", None),
+        ("We randomised 120 rats to zinc or saline.", None),
         ("We randomised the sequence of the questions.", None),
         ("Participants enrolled in a randomized controlled trial were interviewed.", None),
         ("To date no randomized trials have been done.", None),
