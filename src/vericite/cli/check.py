@@ -374,8 +374,8 @@ def _print_figures(rates: CitationRates, results: Sequence[GateResult], compared
 _RATES_WIDTH = 80
 """Columns that the table of rates needs, for any number of answers."""
 
-_MIN_CLAIM, _MAX_CLAIM = 12, 24
-"""Minimum columns for claims in a table. A longer word raises it, up to the second number."""
+_CLAIM_WIDTH = 30
+"""Columns that claims need in a table, unless all are shorter."""
 
 
 def _with_claim(row: Row) -> Row:
@@ -387,15 +387,19 @@ def _with_claim(row: Row) -> Row:
 
 
 def _list_rows(console: Terminal, rows: Sequence[Row]) -> None:
-    """Show a table if the terminal is wide enough, else each verdict on a line with its claim below."""
+    """Show a table if the terminal is wide enough, else each verdict on a line with its claim below.
+
+    If only the details are too wide for the table, they stand below the claims. No text is cut.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
-    from vericite.cli.show import show_rows
+    from vericite.cli.show import show_rows, with_details_below
 
-    if _table_width(rows) <= console.width:
-        show_rows(console, rows)
-        return
+    for table in (rows, with_details_below(rows)):
+        if _table_width(table) <= console.width:
+            show_rows(console, table)
+            return
     for *cells, claim in rows:
         console.print(Text(" ").join(Text.assemble(cell) for cell in cells if str(cell)))
         console.print(Padding(claim, (0, 0, 0, 2)))
@@ -409,8 +413,8 @@ def _table_width(rows: Sequence[Row]) -> int:
     widths = [max(cell_len(str(row[place])) for row in rows) for place in range(len(heads))]
     # The table omits an empty column only if it is the protocol's own verdict.
     shown = [max(width, len(head)) + 2 for head, width in zip(heads, widths, strict=True) if width or head != "detail"]
-    word = max((cell_len(word) for row in rows for word in str(row[-1]).split()), default=0)
-    return sum(shown) + min(max(word, _MIN_CLAIM), _MAX_CLAIM)
+    longest = max((cell_len(line) for row in rows for line in str(row[-1]).split("\n")), default=0)
+    return sum(shown) + min(longest, _CLAIM_WIDTH)
 
 
 def _format_shown(is_gated: bool) -> OnFormat:

@@ -72,6 +72,12 @@ def show_rates(console: Terminal, rates: CitationRates) -> None:
         rate = rates[name]
         table.add_row(name, _share(rate), _interval(rate), _counted(rate), rates.denominator(name))
     console.print(table)
+    over = (
+        "answers: citations of one answer depend on each other"
+        if rates.answers > 1
+        else "citations, as if independent, because there is one answer"
+    )
+    console.print(Text(f"intervals are over {over}", "dim"))
 
 
 def _counted(rate: Rate) -> str:
@@ -95,9 +101,9 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
         )
         yield (id, markers(verdict.markers), *cells)
     for failure in checked.failures:
-        yield (id, markers(failure.markers), Text("failed", "red"), "", "", _short(failure.reason))
+        yield (id, markers(failure.markers), Text("failed", "red"), "", "", Text(clean(failure.reason)))
     for claim in checked.uncited:
-        yield (id, "-", Text("uncited", "cyan"), "", "", _short(claim.claim))
+        yield (id, "-", Text("uncited", "cyan"), "", "", Text(clean(claim.claim)))
 
 
 def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
@@ -109,6 +115,17 @@ def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(*(row if has_native else (*row[:3], *row[4:])))
     console.print(table)
+
+
+def with_details_below(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the native verdicts below the claims, where they take no columns from them."""
+    found: list[Row] = []
+    for *cells, detail, sure, claim in rows:
+        shown = Text.assemble(claim)
+        if str(detail):
+            shown.append(f"\ndetail: {detail}", "dim")
+        found.append((*cells, "", sure, shown))
+    return found
 
 
 _WORDS = {
@@ -162,17 +179,11 @@ def show_legend(console: Terminal, rows: Sequence[Row]) -> None:
 
 def _with_words(verdict: Verdict) -> Text:
     """Return the claim with the words marked that no source carries, and below it why, or why there is no verdict."""
-    shown = _short(verdict.claim)
+    shown = Text(clean(verdict.claim))
     for words in verdict.words:
         shown.highlight_regex(bounded(clean(words.text)), "bold red")
     if said := verdict.reasons[0] if verdict.abstained and verdict.reasons else what_is_wrong(verdict):
         shown.append(f"\n{clean(said)}", "yellow")
-    return shown
-
-
-def _short(text: str) -> Text:
-    shown = Text(clean(text))
-    shown.truncate(90, overflow="ellipsis")
     return shown
 
 
