@@ -21,7 +21,7 @@ from vericite.reporting.manuscript import findings_of, manuscript_lines, remarks
 
 EXAMPLES = Path(__file__).parents[2] / "examples/manuscript"
 SUMMARY = (
-    "7 citing sentences, 5 references (1 with other problems): 3 are supported, 1 contradicts its source, "
+    "7 citing sentences, 5 references (1 with problems): 3 are supported, 1 contradicts its source, "
     "1 is partly supported, 1 is not found in its source, 1 has no source at hand."
 )
 
@@ -44,11 +44,9 @@ def test_the_summary_comes_first_then_what_a_person_should_look_at(check: Callab
     result = check("draft.docx", "--explain")
     assert result.code == 0, result.err
     words = " ".join(result.out.split())
-    assert words.startswith(
-        f"Blood pressure, sleep and bones {SUMMARY} Sentences to look at contradicted [3] (Results)"
-    )
+    assert words.startswith(f"Blood pressure, sleep and bones {SUMMARY} Sentences to look at contradicted (p ")
     assert "“Corvadil reduced the number of night-time coughs by half.” ([3] Petrov I." in words
-    order = [words.index(part) for part in ("contradicted [3]", "not found [1]", "partly supported [5]")]
+    order = [words.index(part) for part in ("contradicted (p ", "not found (p ", "partly supported (p ")]
     assert order == sorted(order)
     assert "year differs: 2020 (found: 2022)" in words
     assert "Zelotrine lowered" not in words, "a supported sentence needs no person"
@@ -71,7 +69,9 @@ def test_word_comments_are_on_the_sentences(check: Callable[..., Any], draft: Pa
             assert before.read(name) == after.read(name)
     comments = after.read("word/comments.xml").decode()
     assert comments.count("<w:comment ") == 4
-    assert "Contradicted by its source." in comments and "Corvadil reduced the number" in comments
+    assert (
+        re.search(r"Contradicted by its source \(p 0\.\d\d\)\.", comments) and "Corvadil reduced the number" in comments
+    )
     assert vc.check_document("out.docx", "sources.jsonl").summary == SUMMARY
 
 
@@ -87,7 +87,7 @@ def test_a_table_has_a_row_for_each_citing_sentence(check: Callable[..., Any]) -
 def test_markdown_has_a_footnote_for_each_remark(check: Callable[..., Any]) -> None:
     check("draft.docx", "--out", "out.md")
     text = Path("out.md").read_text("utf-8")
-    assert "number of night-time coughs [3].[^v2]" in text and "[^v2]: Contradicted by its source." in text
+    assert "number of night-time coughs [3].[^v2]" in text and "[^v2]: Contradicted by its source (p 0." in text
     assert text.count("[^v") == 2 * 4
     assert "## Results" in text
 
@@ -279,8 +279,8 @@ def test_a_supported_sentence_whose_source_has_another_figure_is_to_be_looked_at
         assert any(item.start == supported.start for item in made.to_review) == is_told
         assert any(item.other_figure for item in findings_of(made).to_review) == is_told
         assert ("(1 with another figure than its source)" in made.summary) == is_told
-        told = "Supported by its source, with another figure in the source."
-        assert any(remark.lines[0] == told and because in remark.lines for remark in remarks(made)) == is_told
+        told = "Supported by its source, with another figure in the source (p "
+        assert any(remark.lines[0].startswith(told) and because in remark.lines for remark in remarks(made)) == is_told
         assert (because in with_footnotes(made)) == is_told
         lines = [line.text for line in manuscript_lines(made)]
         assert any(line.startswith("supported, another figure in the source") for line in lines) == is_told
@@ -298,3 +298,30 @@ def test_markers_of_another_form_are_named_and_messages_have_the_name_of_the_pro
     assert "expected a list of references" not in result.out
     path.write_text("It is safe [@bauer] in 2020.\n", "utf-8")
     assert "left out" not in run_cli("check", str(path)).err
+
+
+def test_a_key_that_the_list_lacks_is_told_once(check: Callable[..., Any], tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text(
+        "# A paper\n\nCorvadil reduced coughs by half [1]. Growth is normal [5].\n\n## References\n\n"
+        "1. Petrov I. Corvadil for cough. BMJ. 2008.\n",
+        "utf-8",
+    )
+    source = {
+        "id": "c",
+        "title": "Corvadil for cough",
+        "authors": ["Petrov I"],
+        "year": 2008,
+        "text": "It halved coughs.",
+    }
+    (tmp_path / "own.jsonl").write_text(json.dumps(source), "utf-8")
+    made = vc.check_document(draft, tmp_path / "own.jsonl")
+    assert made.summary.startswith("2 citing sentences, 1 reference: ")
+    assert made.summary.endswith(" [5] is cited but not in the list of references.")
+    lines = [line.text.strip() for line in manuscript_lines(made)]
+    assert [line for line in lines if "[5]" in line and line != made.summary] == [
+        "[5] cited but not in the list of references"
+    ]
+    assert not any(line.startswith("Not at hand") for line in lines)
+    told = next(remark for remark in remarks(made) if "Growth" in remark.sentence)
+    assert told.lines == ("Source not at hand.", "[5] is cited but not in the list of references.")

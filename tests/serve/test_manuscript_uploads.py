@@ -90,7 +90,7 @@ def test_markdown_with_its_bibliography_sends_its_progress_as_events(server):
     assert told[-1]["findings"]["references"][0]["key"] == "abernathy2019"
     assert told[-1]["copy_suffix"] == ".md"
     copied = server.get(f"/v1/runs/{told[-1]['run']}/copy").text
-    assert "[^v1]: Not found in its source." in copied
+    assert "[^v1]: Not found in its source (p 0." in copied
 
 
 def test_a_pdf_is_read(server):

@@ -144,11 +144,11 @@ class ManuscriptCheck(Record):
     def summary(self) -> str:
         """The result in a sentence."""
         counts = self.counts
-        kinds = [{problem.kind for problem in found.problems} for found in self.references]
+        kinds = [{problem.kind for problem in found.problems} for found in self.references if found.reference]
         told = {kind: sum(kind in own for own in kinds) for kind in _COUNTED}
         references = [f"{count} {kind}" for kind, count in told.items() if count]
         differ = sum(bool(own.difference(_COUNTED, ABOUT_SOURCES)) for own in kinds)
-        references += [f"{differ} with other problems"] if differ else []
+        references += [f"{differ} with {'other ' if references else ''}problems"] if differ else []
         parts = [
             f"{counts['supported']} {_are(counts['supported'])} supported{self._other_figures}",
             _verb(counts["contradicted"], "contradicts its source", "contradict their source"),
@@ -160,7 +160,16 @@ class ManuscriptCheck(Record):
         listed = counted(len(self.manuscript.references), "reference")
         listed += f" ({', '.join(references)})" if references else ""
         sentences = counted(len(self.sentences), "citing sentence")
-        return f"{sentences}, {listed}: " + ", ".join(filter(None, parts)) + "." + self._unasked
+        return f"{sentences}, {listed}: " + ", ".join(filter(None, parts)) + "." + self._unlisted + self._unasked
+
+    @property
+    def _unlisted(self) -> str:
+        """The keys that the text cites and the list lacks, in a sentence; empty without any."""
+        keys = [f"[{found.key}]" for found in self.references if found.reference is None]
+        if not keys:
+            return ""
+        named = ", ".join(keys[:_NAMED]) + (f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else "")
+        return f" {named} {_are(len(keys))} cited but not in the list of references."
 
     @property
     def _other_figures(self) -> str:
@@ -190,6 +199,8 @@ class ManuscriptCheck(Record):
 
 
 _COUNTED = ("not found", "retracted")
+_NAMED = 8
+"""Maximum number of keys that a sentence names."""
 ABOUT_SOURCES = {"not in these sources", "could not be asked"}
 """Problems that say something about the sources, and nothing about the reference."""
 

@@ -150,6 +150,8 @@ class ReferenceProblem(Record):
             return f"{self.kind}: {self.found}"
         if self.kind == "another year":
             return f"{self.kind}: a document with this title, or nearly, was found, but of {self.found}"
+        if self.kind == "cited, not listed":
+            return "cited but not in the list of references"
         if self.kind == "duplicate":
             return f"{self.kind}: same work as {self.found}"
         if self.given and self.found:

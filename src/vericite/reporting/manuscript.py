@@ -51,12 +51,15 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
         yield _of("heading", "References to look at")
     for found, problems in wrong[:most]:
         title = (found.reference.title or found.reference.text) if found.reference else ""
+        if not found.reference:
+            yield _of("item", f"[{found.key}] ", (_UNLISTED, "yellow"))
+            continue
         yield _of("item", f"[{found.key}] {title}")
         for problem in problems:
             yield _of("detail", (str(problem), _STYLES.get(problem.kind, "yellow")))
     if len(wrong) > most:
         yield _of("text", (f"... and {len(wrong) - most} more references", "dim"))
-    missing = [found.key for found in check.references if found.key not in check.sources]
+    missing = [found.key for found in check.references if found.reference and found.key not in check.sources]
     if missing:
         yield _of("text", f"Not at hand: {', '.join(missing[: most or None])}", gap=True)
 
@@ -65,9 +68,25 @@ def _sentence(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[Styl
     place = f" ({sentence.place})" if sentence.place else ""
     words = (sentence.outcome, _STYLES.get(sentence.outcome, "dim"))
     but = (f", {OTHER_FIGURE}" if sentence.has_other_figure else "", "yellow")
-    yield _of("item", words, but, f" [{', '.join(sentence.keys)}]", (place, "dim"), f" {sentence.text}", gap=True)
+    yield _of(
+        "item",
+        words,
+        but,
+        f"{_likelihood(sentence)} [{', '.join(sentence.keys)}]",
+        (place, "dim"),
+        f" {sentence.text}",
+        gap=True,
+    )
     for line in _reasons(check, sentence):
         yield _of("detail", line)
+
+
+def _likelihood(sentence: CitingSentence) -> str:
+    """Return the judge's probability of the verdict in brackets; empty if it has none."""
+    sure = probability(sentence.verdict) if sentence.verdict and not sentence.verdict.abstained else ""
+    # The judge has no probability of partial support.
+    whole = " that it is not found as a whole" if sentence.outcome == "partly supported" else ""
+    return f" (p {sure}{whole})" if sure else ""
 
 
 def _reasons(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[str]:
@@ -110,13 +129,21 @@ def _own_problems(found: ResolvedReference) -> list[ReferenceProblem]:
     return [problem for problem in found.problems if problem.kind not in ABOUT_SOURCES]
 
 
+_UNLISTED = "cited but not in the list of references"
+
+
+def _told(found: ResolvedReference, problem: ReferenceProblem) -> str:
+    """Return a problem of a reference in a sentence."""
+    return f"Reference {found.key}: {problem}." if found.reference else f"[{found.key}] is {_UNLISTED}."
+
+
 def remarks(check: ManuscriptCheck) -> list[Remark]:
     """Return what to say about sentences: those that are not supported, and the first that cites a wrong reference."""
     left = {found.key: found for found in check.references}
     found: list[Remark] = []
     for sentence in check.sentences:
         cited = [reference for key in sentence.keys if (reference := left.pop(key, None))]
-        lines = [f"Reference {item.key}: {problem}." for item in cited for problem in _own_problems(item)]
+        lines = [_told(item, problem) for item in cited for problem in _own_problems(item)]
         if sentence.outcome != "supported" or sentence.has_other_figure:
             lines = [_head(sentence), *_reasons(check, sentence), *lines]
         if lines:
@@ -125,7 +152,8 @@ def remarks(check: ManuscriptCheck) -> list[Remark]:
 
 
 def _head(sentence: CitingSentence) -> str:
-    return f"{_WORDS[sentence.outcome]}{f', with {OTHER_FIGURE}' if sentence.has_other_figure else ''}."
+    but = f", with {OTHER_FIGURE}" if sentence.has_other_figure else ""
+    return f"{_WORDS[sentence.outcome]}{but}{_likelihood(sentence)}."
 
 
 def _remark(check: ManuscriptCheck, sentence: CitingSentence, lines: Iterable[str]) -> Remark:
@@ -136,9 +164,11 @@ def _remark(check: ManuscriptCheck, sentence: CitingSentence, lines: Iterable[st
 def all_remarks(check: ManuscriptCheck) -> tuple[list[Remark], list[Remark]]:
     """Return what to say about every sentence that cites, and about printed references with problems."""
     sentences: list[Remark] = []
-    unlisted = {found.key: _own_problems(found) for found in check.references if found.reference is None}
+    unlisted = {found.key: found for found in check.references if found.reference is None}
     for sentence in check.sentences:
-        missing = [f"Reference {key}: {problem}." for key in sentence.keys for problem in unlisted.get(key, ())]
+        missing = [
+            _told(item, problem) for key in sentence.keys if (item := unlisted.get(key)) for problem in item.problems
+        ]
         lines = [_head(sentence), *_reasons(check, sentence), *missing]
         sentences.append(_remark(check, sentence, lines))
     references = [

@@ -325,7 +325,7 @@ def test_duplicates_and_the_list_are_checked() -> None:
         ("1", []),
         ("2", ["duplicate: same work as 1"]),
         ("9", ["listed, not cited"]),
-        ("7", ["cited, not listed: 7"]),
+        ("7", ["cited but not in the list of references"]),
     ]
 
 

@@ -16,7 +16,7 @@ class ManuscriptView {
 
   parts() {
     const { sentences, references, notes } = this.found, of = (outcome) => sentences.filter((one) => one.outcome === outcome);
-    const review = [...TO_REVIEW.flatMap(of), ...sentences.filter((one) => one.other_figure)], wrong = references.filter((one) => one.problems.length);
+    const review = [...TO_REVIEW.flatMap(of), ...sentences.filter((one) => one.other_figure)], wrong = references.filter((one) => one.problems.length), listed = references.filter((one) => one.text);
     const others = ["not judged", "source not at hand", "supported"].filter((outcome) => of(outcome).length);
     return [
       this.summary(),
@@ -26,7 +26,7 @@ class ManuscriptView {
       el("h3", { id: "h-references" }, t("manuscript.references-to-look-at", { count: wrong.length })),
       wrong.length ? this.table(wrong, "problems", "h-references") : el("p", { class: "note" }, t("manuscript.none")),
       ...others.map((outcome) => el("details", {}, el("summary", {}, t("manuscript.outcome-with-count", { outcome: t(`manuscript.outcome-${slug(outcome)}`), sentences: t("components.sentences", { n: of(outcome).length }) })), el("ol", { class: "findings" }, of(outcome).map((one) => el("li", {}, this.card(one, false)))))),
-      references.length ? el("details", {}, el("summary", {}, t("manuscript.all-references", { count: references.length })), this.table(references, "state")) : null,
+      listed.length ? el("details", {}, el("summary", {}, t("manuscript.all-references", { count: listed.length })), this.table(listed, "state")) : null,
     ];
   }
 
@@ -34,11 +34,12 @@ class ManuscriptView {
     const { sentences, references } = this.found, chips = [];
     const chip = (kind, mark, count, key) => { if (count) chips.push(el("li", { class: kind }, mark ? [el("span", { class: "sign", "aria-hidden": "true" }, mark), " "] : null, t(key, { n: count, shown: el("b", {}, numbers.format(count)) }))); };
     for (const [outcome, [kind, mark]] of Object.entries(OUTCOMES)) chip(kind, mark, sentences.filter((sentence) => sentence.outcome === outcome).length, `manuscript.count-${slug(outcome)}`);
-    const having = (test) => references.filter((one) => one.problems.some(test)).length;
+    const listed = references.filter((one) => one.text), having = (test) => listed.filter((one) => one.problems.some(test)).length;
     chip("contradicted", "", having((problem) => problem.startsWith("retracted")), "manuscript.retracted-references");
     chip("irrelevant", "", having((problem) => problem.startsWith("not found")), "manuscript.lost-references");
     chip("partial", "", having((problem) => !/^(retracted|not found)/.test(problem)), "manuscript.other-references");
-    return el("div", { class: "summary" }, el("p", { class: "total" }, `${t("manuscript.sentences", { n: sentences.length })}, ${t("manuscript.references", { n: references.filter((one) => one.text).length })}`), el("ul", { "aria-label": t("manuscript.summary") }, chips));
+    chip("partial", "", references.length - listed.length, "manuscript.unlisted-references");
+    return el("div", { class: "summary" }, el("p", { class: "total" }, `${t("manuscript.sentences", { n: sentences.length })}, ${t("manuscript.references", { n: listed.length })}`), el("ul", { "aria-label": t("manuscript.summary") }, chips));
   }
 
   // A sentence with its place, the sentence of the source that decided, and why.
@@ -68,7 +69,7 @@ class ManuscriptView {
   table(references, column, labelled) {
     const problems = (one) => one.problems.map((problem) => el("li", { class: /^(retracted|not found|wrong)/.test(problem) ? "retracted" : null }, said(problem)));
     const state = (one) => el("li", {}, one.not_at_hand ? said(one.not_at_hand) : one.source ? t("manuscript.at-hand-from", { source: one.source }) : t("manuscript.at-hand"));
-    const row = (one) => el("tr", {}, el("th", { scope: "row" }, `[${one.key}]`), el("td", { dir: "auto" }, one.text || t("manuscript.unlisted")),
+    const row = (one) => el("tr", {}, el("th", { scope: "row" }, `[${one.key}]`), el("td", { dir: "auto" }, one.text || "–"),
       el("td", { "data-head": t(`manuscript.${column}`) }, el("ul", { class: "plain" }, problems(one), column === "state" ? state(one) : null)), el("td", { "data-head": t("manuscript.cited-in") }, one.cited_in ? t("manuscript.in-sentences", { n: one.cited_in }) : t("manuscript.uncited")));
     return el("div", { class: "scroll" }, el("table", { class: "references", "aria-labelledby": labelled }, el("thead", {}, el("tr", {}, ["", "reference", column, "cited-in"].map((name) => name ? el("th", { scope: "col" }, t(`manuscript.${name}`)) : el("td", {})))), el("tbody", {}, references.map(row))));
   }
