@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -19,10 +20,12 @@ from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
-from vericite.records import Document, Evidence, Run, Section, UnsupportedWords
+from vericite.formats.convert import MARKS, SOURCE_COLUMNS, VERDICT_COLUMNS
+from vericite.records import Document, Evidence, EvidenceSpan, Run, Section, UnsupportedWords
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
-from vericite.reporting.data import make_report
+from vericite.reporting.data import citation_table, make_report
 from vericite.reporting.run_lines import run_lines
+from vericite.reporting.words import Wording
 from vericite.reporting.written import as_run
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
@@ -266,3 +269,35 @@ def test_a_cited_source_that_says_the_opposite_is_in_the_row_the_document_and_th
     assert claim["verdicts"][0]["against"] == "[2] says the opposite"
     assert claim["verdicts"][0]["reasons"] == ["carried by [1]", "judged in pieces"]
     assert told.model_copy(update={"label": "contradicted"}).opposition == ()
+
+
+def test_the_table_says_in_plain_words_what_was_found_and_has_the_nearest_passage():
+    words = Wording("en")
+    assert {mark: words(f"components.mark-{mark}") for mark in MARKS} == MARKS
+    answer = vericite.parse_answer("a", "Zinc shortened colds by 2 days [1]. It is old.", [OTHER])
+    checked = vericite.check(answer, judge="lexical")
+    (verdict,) = checked.verdicts
+    near = EvidenceSpan(document=OTHER.id, sentence_index=0, start=0, end=4)
+    common = {"evidence": (), "nearest": near, "abstained": False, "because": ""}
+    outcomes = {
+        "supported, another figure in the source": {
+            "label": "supported",
+            "because": "The source gives 3 days to zinc.",
+        },
+        "not found, partly supported": {"label": "irrelevant", "degree": "partly supported"},
+        "not found in the source": {"label": "irrelevant", "degree": "not found"},
+        "contradicted": {"label": "contradicted", "degree": "partly supported"},
+        "undecided": {"label": "irrelevant", "abstained": True},
+    }
+    for told, changes in outcomes.items():
+        made = checked.model_copy(update={"verdicts": (verdict.model_copy(update={**common, **changes}),)})
+        item = Item("a", answer, checked=made)
+        first, second = csv.DictReader(citation_table([System("s", (item,))]).splitlines())
+        assert (first["verdict"], second["verdict"]) == (told, "cites nothing")
+        assert first["evidence"] == f"Nearest: {OTHER.text[:4]}"
+
+
+def test_every_column_of_the_table_is_explained():
+    page = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
+    table = page.partition("## The table")[2].partition("## Safety")[0]
+    assert all(f"`{name}`" in table for name in ("system", "question", *VERDICT_COLUMNS, *SOURCE_COLUMNS))

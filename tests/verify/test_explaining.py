@@ -313,7 +313,11 @@ def test_terminal_page_and_table_show_the_words_and_the_reason():
     shown = ShownAnswer(answer, {}).row(Item("a", answer, checked))["claims"][0]["verdicts"][0]
     assert (shown["because"], shown["words"]) == (because, [[10, 16, "direction"]])
     cells = dict(zip(VERDICT_COLUMNS, next(table_rows(checked)), strict=True))
-    assert (cells["degree"], cells["words"], cells["because"]) == ("not found", "direction: raised", because)
+    assert (cells["verdict"], cells["words"], cells["because"]) == (
+        "not found in the source",
+        "direction: raised",
+        because,
+    )
 
 
 def test_the_command_explains_only_on_request(run_cli, tmp_path: Path):

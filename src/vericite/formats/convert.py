@@ -121,23 +121,45 @@ VERDICT_COLUMNS = (
     "claim",
     "document",
     "label",
+    "verdict",
     "native",
     "supported",
     "contradicted",
     "abstained",
     "reasons",
     "protocol",
-    "degree",
     "words",
     "because",
     "supported_by",
 )
-"""The columns of a table of verdicts."""
+"""The columns of a table of verdicts; docs/report.md explains each."""
+
+MARKS = {
+    "supported": "supported",
+    "differs": "supported, another figure in the source",
+    "quoted": "quoted",
+    "contradicted": "contradicted",
+    "partial": "not found, partly supported",
+    "irrelevant": "not found in the source",
+    "dangling": "no such source",
+    "abstained": "undecided",
+    "failed": "not judged",
+    "uncited": "cites nothing",
+}
+"""What was found of a citation, in the words of the page, by its mark there."""
+
+
+def mark_of(verdict: Verdict, kind: str) -> str:
+    """Return the mark of a verdict that is counted as ``kind``: a name in ``MARKS``."""
+    if kind == "supported" and verdict.has_other_figure:
+        return "differs"
+    return "partial" if kind == "irrelevant" and verdict.is_partly_supported else kind
+
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-SOURCE_COLUMNS = ("title", "evidence", "retracted", "design", "n", "year", "depth")
+SOURCE_COLUMNS = ("title", "evidence", "retracted", "design", "participants", "year", "depth")
 """Additional columns about the source, for rows with an answer."""
 
 
@@ -200,6 +222,9 @@ def source_rows(checked: CheckedAnswer, answer: Answer | None) -> Iterator[list[
     for row, verdict in _cited_rows(checked):
         document = documents.get(row[3])
         spans = [span for span in verdict.evidence if span.document == row[3]] if verdict else []
+        nearest = verdict.nearest if verdict else None
+        is_near = not spans and nearest is not None and nearest.document == row[3]
+        spans = [nearest] if is_near and nearest is not None else spans
         words = [span.text or (document.text[span.start : span.end] if document else "") for span in spans]
         retracted = row[3] in verdict.retracted if verdict else bool(document and document.retracted)
         strength = Strength.of(document) if document else Strength()
@@ -208,7 +233,7 @@ def source_rows(checked: CheckedAnswer, answer: Answer | None) -> Iterator[list[
         yield [
             *row,
             document.title if document else "",
-            " ... ".join(words),
+            f"{'Nearest: ' if is_near else ''}{' ... '.join(words)}",
             doubt,
             *("" if fact is None else str(fact) for fact in facts),
         ]
@@ -222,10 +247,10 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
             yield _row(checked, sentences[verdict.start], verdict, id), verdict
     for failure in checked.failures:
         for id in failure.documents:
-            start = [checked.id, str(sentences[failure.start]), failure.claim, id, "failed"]
-            yield [*start, "", "", "", "", failure.reason, *[""] * 5], None
+            start = [checked.id, str(sentences[failure.start]), failure.claim, id, "failed", MARKS["failed"]]
+            yield [*start, "", "", "", "", failure.reason, *[""] * 4], None
     for claim in checked.uncited:
-        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", *[""] * 10], None
+        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", MARKS["uncited"], *[""] * 9], None
 
 
 def _row(checked: CheckedAnswer, sentence: int, verdict: Verdict, document: str) -> list[str]:
@@ -235,10 +260,11 @@ def _row(checked: CheckedAnswer, sentence: int, verdict: Verdict, document: str)
     shown = ["" if probability is None else f"{probability:.4f}" for probability in probabilities]
     reasons = "; ".join(verdict.reasons)
     abstained = "yes" if verdict.abstained else ""
-    first = [checked.id, str(sentence), verdict.claim, document, label, verdict.native]
+    mark = mark_of(verdict, "abstained" if verdict.abstained else label)
+    first = [checked.id, str(sentence), verdict.claim, document, label, MARKS.get(mark, mark), verdict.native]
     others = " ".join(source.document for source in verdict.supported_by)
     words = "; ".join(f"{words.kind}: {words.text}" for words in verdict.words)
-    explained = ["" if is_quoted else verdict.degree or "", words, verdict.because, others]
+    explained = [words, verdict.because, others]
     return [*first, *shown, abstained, reasons, verdict.protocol, *explained]
 
 

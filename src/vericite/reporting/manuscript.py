@@ -213,6 +213,8 @@ def _rows(check: ManuscriptCheck) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [_COLUMNS]
     for sentence in check.sentences:
         verdict, span = sentence.verdict, sentence.passage
+        near = verdict.nearest if verdict and not span else None
+        span = span or near
         is_told = sentence.outcome != "supported" or sentence.has_other_figure
         wrong = [f"{key}: {problem}" for key in sentence.keys for problem in problems.get(key, ())]
         rows.append(
@@ -224,7 +226,7 @@ def _rows(check: ManuscriptCheck) -> list[Sequence[str]]:
                 sentence.outcome,
                 probability(verdict) if verdict else "",
                 _source(check, span) if span else "",
-                _quoted(check, span) if span else "",
+                f"{'Nearest: ' if near else ''}{_quoted(check, span)}" if span else "",
                 str(span.page or "") if span else "",
                 what_is_wrong(verdict) if verdict and is_told else "",
                 ", ".join(sentence.missing),
