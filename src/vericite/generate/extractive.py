@@ -733,7 +733,7 @@ class ExtractiveGenerator:
         rivals = set[int]()
         if stance is not None and sure:
             sided = {marker for side in (1, -1) for marker in stance.markers(candidates, side)}
-            rivals = {*contradicting[chosen.index(first)]} - sided
+            rivals = {*contradicting[chosen.index(first)]} - sided - against
         selected = [
             Selected(
                 answers=candidate.answers,
