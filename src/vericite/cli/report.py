@@ -108,6 +108,8 @@ def write_report(
     count = counted(sum(len(system.items) for system in systems), "answer")
     if page is None:
         return f"{out}: a row per citation" if out.suffix.lower() == ".csv" else f"{out}: {count}"
+    if page.remark:
+        remark(page.remark)
     if page.size > LARGEST and page.data is None:
         remark("a page of this size opens slowly; `vericite report --out FOLDER` keeps the data in a separate file")
     return f"{out}: {count}, {page.size / 1e6:.1f} MB"

@@ -296,10 +296,14 @@ LARGEST = 15_000_000
 
 @dataclass(frozen=True)
 class Page:
-    """A page's text, and its data if they are in a separate file."""
+    """A page's text, its data if they are in a separate file, and a remark for the person who makes it.
+
+    The remark says that plots are left out because an extra is missing.
+    """
 
     html: str
     data: str | None = None
+    remark: str = ""
 
     @property
     def size(self) -> int:
@@ -317,7 +321,6 @@ def make_page(report: Report, title: str, external_data: bool = False, language:
         language: The language of its words.
     """
     plots, missing = make_plots(report)
-    rows, absent = _rows(report, Wording(language))
     html = rendered(
         "vericite.reporting",
         "page.html.j2",
@@ -332,35 +335,29 @@ def make_page(report: Report, title: str, external_data: bool = False, language:
         external=external_data,
         single=len(report.answers) == 1,
         answer="page.manuscript" if any("manuscript" in row for row in report.answers) else "page.answer",
-        rows=rows,
-        absent=absent,
+        rows=_rows(report, Wording(language)),
         systems=report.systems,
         made=_made(report),
         comparisons=report.comparisons,
         people=report.people,
         plots=[{"source": _as_image(plot), "caption": plot.caption} for plot in plots],
-        missing=missing,
     )
-    return Page(html, f"window.REPORT = {as_json(report.values)};\n" if external_data else None)
+    return Page(html, f"window.REPORT = {as_json(report.values)};\n" if external_data else None, missing)
 
 
-def _rows(report: Report, t: Wording) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the rows of the table of figures, and the names of outcomes that no answer has."""
+def _rows(report: Report, t: Wording) -> list[dict[str, Any]]:
+    """Return the rows of the table of figures, without outcomes that no answer has."""
     names = dict.fromkeys(name for system in report.systems for name in system.rates)
     rows: list[dict[str, Any]] = []
-    absent: list[str] = []
     for name in names:
         rates = [system.rates.get(name) for system in report.systems]
-        shown = t.known("rates.", name)
         if (
             any(rate is not None and rate.count != 0 and rate.value is not None for rate in rates)
             or name == "supported"
         ):
             of = CitationRates.denominator(name)
-            rows.append({"name": shown, "of": t.known("rates.of-", of), "rates": rates})
-        else:
-            absent.append(shown)
-    return rows, absent
+            rows.append({"name": t.known("rates.", name), "of": t.known("rates.of-", of), "rates": rates})
+    return rows
 
 
 def _made(report: Report) -> list[tuple[list[str], list[dict[str, str]]]]:
