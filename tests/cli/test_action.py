@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,8 @@ def test_the_action_writes_all_files_and_annotations_and_fails_by_the_gate(runne
     assert done.stderr == ""
     assert set(outputs) == set(ACTION["outputs"])
     assert all(Path(path).stat().st_size for path in outputs.values()), outputs
+    under, _ = run_step(runner, answers="answers.jsonl", folder="under", **{"fail-under": "supported=0.9"})
+    assert under.returncode == 1 and "gate failed: supported 1 of 2" in under.stdout
     # Of a later run it is the baseline.
     done, _ = run_step(
         runner, answers="answers.jsonl", baseline=outputs["verdicts"], folder="now", **{"fail-over": "contradicted=0"}
@@ -119,3 +122,11 @@ def test_the_action_installs_the_extras_that_are_named():
         env = os.environ | {"EXTRAS": extras, "GITHUB_ACTION_PATH": "here", "RUNNER_TEMP": "", "PYTHON": ""}
         done = subprocess.run(["bash", "-ec", script], env=env, capture_output=True, text=True, check=True)
         assert done.stdout.split()[-1] == shown
+
+
+def test_the_page_lists_every_input_of_the_action():
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    table = page.partition("| input | value |")[2].partition("\n\n")[0]
+    firsts = [line.split("|")[1] for line in table.splitlines() if line]
+    names = {name for first in firsts for name in re.findall("`([a-z-]+)`", first)}
+    assert names == set(ACTION["inputs"])

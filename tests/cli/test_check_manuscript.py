@@ -325,3 +325,11 @@ def test_a_key_that_the_list_lacks_is_told_once(check: Callable[..., Any], tmp_p
     assert not any(line.startswith("Not at hand") for line in lines)
     told = next(remark for remark in remarks(made) if "Growth" in remark.sentence)
     assert told.lines == ("Source not at hand.", "[5] is cited but not in the list of references.")
+
+
+def test_rows_hides_sentences_and_no_references(run_cli):
+    folder = Path(__file__).parents[2] / "examples" / "manuscript"
+    arguments = ("check", str(folder / "draft.md"), "--documents", str(folder / "sources.jsonl"), "--rows", "0")
+    printed = run_cli(*arguments).out
+    assert "... and 3 more sentences" in printed and "Sentences to look at" not in printed
+    assert "References to look at" in printed and "year differs: 2020 (found: 2022)" in printed

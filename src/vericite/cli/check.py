@@ -105,7 +105,10 @@ def check(
     github: Annotated[
         bool, typer.Option("--github", help="Print annotations for GitHub Actions.", rich_help_panel=_CI)
     ] = False,
-    rows: Annotated[int, typer.Option(min=0, help="Maximum verdicts to list in the terminal.")] = 40,
+    rows: Annotated[
+        int,
+        typer.Option(min=0, help="Maximum verdicts (of a manuscript: sentences to look at) to list in the terminal."),
+    ] = 40,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
 ) -> None:
     """Check every citation of a file of answers, and print rates with 95% intervals; or those of a manuscript.

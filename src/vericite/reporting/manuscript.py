@@ -27,6 +27,8 @@ _WORDS = {
     "not judged": "Could not be judged",
     "source not at hand": "Source not at hand",
 }
+_MOST_REFERENCES = 40
+"""Maximum references with problems that are listed in the terminal."""
 _of = StyledLine.of
 
 
@@ -35,7 +37,7 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
 
     Args:
         check: The result.
-        most: Maximum number of sentences, and of references.
+        most: Maximum number of sentences. References with problems are listed in any case, up to ``_MOST_REFERENCES``.
     """
     yield _of("title", check.manuscript.title or check.manuscript.name)
     yield _of("text", check.summary)
@@ -47,9 +49,9 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
     if len(shown) > most:
         yield _of("text", (f"... and {len(shown) - most} more sentences", "dim"))
     wrong = [(found, listed) for found in check.references if (listed := _own_problems(found))]
-    if wrong and most:
+    if wrong:
         yield _of("heading", "References to look at")
-    for found, problems in wrong[:most]:
+    for found, problems in wrong[:_MOST_REFERENCES]:
         title = (found.reference.title or found.reference.text) if found.reference else ""
         if not found.reference:
             yield _of("item", f"[{found.key}] ", (_UNLISTED, "yellow"))
@@ -57,11 +59,11 @@ def manuscript_lines(check: ManuscriptCheck, most: int = 40) -> Iterator[StyledL
         yield _of("item", f"[{found.key}] {title}")
         for problem in problems:
             yield _of("detail", (str(problem), _STYLES.get(problem.kind, "yellow")))
-    if len(wrong) > most:
-        yield _of("text", (f"... and {len(wrong) - most} more references", "dim"))
+    if len(wrong) > _MOST_REFERENCES:
+        yield _of("text", (f"... and {len(wrong) - _MOST_REFERENCES} more references", "dim"))
     missing = [found.key for found in check.references if found.reference and found.key not in check.sources]
     if missing:
-        yield _of("text", f"Not at hand: {', '.join(missing[: most or None])}", gap=True)
+        yield _of("text", f"Not at hand: {', '.join(missing)}", gap=True)
 
 
 def _sentence(check: ManuscriptCheck, sentence: CitingSentence) -> Iterator[StyledLine]:
