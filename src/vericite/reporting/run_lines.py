@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vericite.corpus.references import file_name, in_sentences, links, reference_text
+from vericite.formats.convert import MARKS
 from vericite.records import (
     Answer,
     AnswerEvidence,
@@ -54,7 +55,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield from _quotations(answer)
     elif run.checked.verdicts:
         yield _of("heading", "Citations")
-        yield from _judged(run.checked, answer)
+        yield from _judged(run.checked, answer, full)
     yield from _rationale(run)
     if not answer.insufficient and (rest := [line for line, id in lines if id not in named]):
         yield _of("heading", "Found and not cited")
@@ -63,21 +64,29 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield _of("heading", "Repaired")
         yield from changes_blocks(run.changes)
     if not answer.selected and not answer.insufficient and answer.failed is None:
-        yield _of("text", *_counts(run.checked.summary), _other_figures(run.checked), gap=True)
+        yield _of("text", *_counts(run.checked.summary, full), _other_figures(run.checked), gap=True)
         if full and run.checked.summary.claims:
             yield _of("text", _needing(run.checked))
 
 
-def _judged(checked: CheckedAnswer, answer: Answer) -> Iterator[StyledLine]:
+def _judged(checked: CheckedAnswer, answer: Answer, in_words: bool) -> Iterator[StyledLine]:
     """Yield the verdicts, failures and sentences that cite nothing, in the order of the text."""
+    if in_words and checked.verdicts:
+        told = "The figure after a verdict is the judge's probability of it."
+        yield _of("item", (told, "dim"))
     for item in sorted((*checked.verdicts, *checked.failures, *checked.uncited), key=lambda item: item.start):
         if isinstance(item, Verdict):
-            yield from verdict_blocks(item, answer, checked.kind_of(item))
+            yield from verdict_blocks(item, answer, checked.kind_of(item), in_words)
         elif isinstance(item, VerificationFailure):
-            yield _of("item", f"{markers(item.markers)} ", ("failed", "red"), f"  {item.claim}")
+            yield _of(
+                "item",
+                f"{markers(item.markers)} ",
+                (MARKS["failed"] if in_words else "failed", "red"),
+                f"  {item.claim}",
+            )
             yield _of("detail", (item.reason, "dim"))
         else:
-            yield _of("item", "- ", ("uncited", "dim"), f"  {item.claim}")
+            yield _of("item", "- ", (MARKS["uncited"] if in_words else "uncited", "dim"), f"  {item.claim}")
 
 
 def _needing(checked: CheckedAnswer) -> str:
@@ -261,9 +270,16 @@ def chosen_sentences(answer: Answer) -> list[Chosen]:
     return found
 
 
-def verdict_blocks(verdict: Verdict, answer: Answer, kind: str | None = None) -> Iterator[StyledLine]:
-    """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passages that decided it."""
+def verdict_blocks(
+    verdict: Verdict, answer: Answer, kind: str | None = None, in_words: bool = False
+) -> Iterator[StyledLine]:
+    """Yield a verdict, counted as ``kind`` (default: its label), with the claim and the passages that decided it.
+
+    With ``in_words`` the verdict has the words of the page.
+    """
     words = verdict_words(verdict, kind)
+    if in_words:
+        words = [(MARKS.get(words[0][0], words[0][0]), words[0][1]), *words[1:]]
     but = (f", {OTHER_FIGURE}" if verdict.has_other_figure else "", "yellow")
     yield _of("item", f"{markers(verdict.markers)} ", *words, f" {probability(verdict)}", but, f"  {verdict.claim}")
     for span in verdict.evidence[:PASSAGES]:
@@ -347,7 +363,7 @@ def _place(span: EvidenceSpan, answer: Answer) -> str:
     return f"{file_name(answer.document(span.document))}{where}"
 
 
-def _counts(summary: Summary) -> Iterator[str | tuple[str, str]]:
+def _counts(summary: Summary, in_words: bool = False) -> Iterator[str | tuple[str, str]]:
     verdicts = summary.cases + summary.dangling
     if not verdicts:
         yield "No citations to check."
@@ -355,7 +371,7 @@ def _counts(summary: Summary) -> Iterator[str | tuple[str, str]]:
     yield f"{summary.supported} of {verdicts} citations supported"
     for name in ("contradicted", "irrelevant", "dangling", "abstained", "failed"):
         if count := getattr(summary, name):
-            yield f", {count} {name}"
+            yield f", {count} {MARKS[name] if in_words else name}"
     yield f"; {summary.uncited} of {summary.claims} sentences without a citation."
     if summary.retracted:
         yield f" {retracted_citations(summary)}.", "bold red"
