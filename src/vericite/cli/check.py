@@ -167,8 +167,8 @@ def check(
             # An interrupted run also cost money.
             used = ledger_of(judged_by)
             show_ledger(used if before is None else used.since(before))
-        before = earlier and earlier.counts
-        results = [gate.result(rates.summary, before) for gate in gates]
+        compared_with = earlier and earlier.counts
+        results = [gate.result(rates.summary, compared_with) for gate in gates]
         compared = None if earlier is None or not rates.answers else earlier.result()
         if as_json:
             _print_figures(rates, results, compared)

@@ -122,8 +122,8 @@ def check_paper(
     rates = CitationRates()
     rates.add(check.gated)
     reports.add_manuscript(check, file)
-    before = earlier and earlier.counts
-    results = [gate.result(rates.summary, before) for gate in gates]
+    compared_with = earlier and earlier.counts
+    results = [gate.result(rates.summary, compared_with) for gate in gates]
     compared = None if earlier is None else earlier.result()
     say_gates(results, compared)
     lookups = ExitCode.NOT_RUN if check.every_lookup_failed else ExitCode.OK
