@@ -26,7 +26,7 @@ from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.data import citation_table, make_report
 from vericite.reporting.run_lines import run_lines
 from vericite.reporting.words import Wording
-from vericite.reporting.written import as_run
+from vericite.reporting.written import as_run, write_report
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 
@@ -142,6 +142,21 @@ def test_a_document_lists_each_sentence_that_needs_a_person_and_counts_them():
     assert checked.needing == 3 and lines[-1] == "3 of 4 sentences need a person."
     # A source that is named after its file is shown by the file's name, without the hash.
     assert lines[lines.index("Sources") + 1].startswith("[1] 1.") and "c71659cbfc" not in "".join(lines)
+
+
+def test_a_report_of_several_answers_begins_with_the_counts_over_all(tmp_path: Path):
+    source = Document.from_text("s", "Aspirin lowered the risk of stroke.")
+    first = parse_answer("a", "Aspirin lowered the risk of stroke [1]. It is cheap.", [source])
+    second = parse_answer("b", "Aspirin lowered the risk of stroke [1][2].", [source])
+    items = tuple(Item(answer.id, answer=answer, checked=vericite.check(answer)) for answer in (first, second))
+    out = tmp_path / "report.md"
+    write_report([System("mine", items)], out, title="Stroke")
+    title, counts = out.read_text("utf-8").split("\n\n")[:2]
+    assert title == "# Stroke"
+    assert counts == (
+        "2 answers. 2 of 3 citations supported, 1 no such source; 1 of 3 sentences without a citation. "
+        "2 of 3 sentences need a person."
+    )
 
 
 @given(st.lists(st.tuples(texts, texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=4))

@@ -64,7 +64,7 @@ def run_lines(run: Run, full: bool = False) -> Iterator[StyledLine]:
         yield _of("heading", "Repaired")
         yield from changes_blocks(run.changes)
     if not answer.selected and not answer.insufficient and answer.failed is None:
-        yield _of("text", *_counts(run.checked.summary, full), _other_figures(run.checked), gap=True)
+        yield _of("text", *told_counts(run.checked.summary, full), _other_figures(run.checked), gap=True)
         if full and run.checked.summary.claims:
             yield _of("text", _needing(run.checked))
 
@@ -101,7 +101,7 @@ def digest(run: Run, number: int) -> Iterator[StyledLine]:
     named = _named(run.answer)
     yield from (line for line, id in _sources(run, False) if id in named)
     if run.answer.claims and not run.answer.selected:
-        yield _of("text", *_counts(run.checked.summary))
+        yield _of("text", *told_counts(run.checked.summary))
 
 
 def is_foreign(answer: Answer) -> bool:
@@ -363,7 +363,8 @@ def _place(span: EvidenceSpan, answer: Answer) -> str:
     return f"{file_name(answer.document(span.document))}{where}"
 
 
-def _counts(summary: Summary, in_words: bool = False) -> Iterator[str | tuple[str, str]]:
+def told_counts(summary: Summary, in_words: bool = False) -> Iterator[str | tuple[str, str]]:
+    """Yield how many citations are supported, and how many not, by what was found."""
     verdicts = summary.cases + summary.dangling
     if not verdicts:
         yield "No citations to check."

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from vericite.corpus.references import links, reference_text, to_ris
 from vericite.disk.files import Replacing, whole_bytes
 from vericite.errors import InputError
-from vericite.records import Answer, Change, CheckedAnswer, Document, Provenance, Question, Run, to_json
+from vericite.records import Answer, Change, CheckedAnswer, Document, Provenance, Question, Run, Summary, to_json
 from vericite.reporting.blocks import StyledLine, Words, to_docx, to_markdown
 from vericite.reporting.kept import shown_items, with_kept_answer
-from vericite.reporting.run_lines import run_lines
+from vericite.reporting.run_lines import run_lines, told_counts
+from vericite.text.counted import counted
 from vericite.text.references import body_end
 from vericite.version import __version__
 
@@ -104,7 +105,7 @@ def write_report(
     if ending == ".csv":
         _write(out, [citation_table(systems)])
     elif ending in DOCUMENTS:
-        write_systems(systems, out)
+        write_systems(systems, out, title)
     else:
         page = make_page(make_report(systems, people=people), title, is_folder, language)
         write_page(page, out)
@@ -112,13 +113,13 @@ def write_report(
     return None
 
 
-def write_systems(systems: Sequence[System], out: Path) -> None:
-    """Write the checked answers of systems to a .docx or .md file, each with its verdicts and sources.
+def write_systems(systems: Sequence[System], out: Path, title: str = TITLE) -> None:
+    """Write the checked answers of systems to a .docx or .md file: the counts, then each with its verdicts and sources.
 
     Raises:
         InputError: The file cannot be written.
     """
-    _write_lines(_systems(systems), out)
+    _write_lines(_systems(systems, title), out)
 
 
 def document_of(run: Run, ending: Literal[".docx", ".md"]) -> bytes:
@@ -188,7 +189,10 @@ def _document(runs: Sequence[Run]) -> Iterator[StyledLine]:
     yield _made_by()
 
 
-def _systems(systems: Sequence[System]) -> Iterator[StyledLine]:
+def _systems(systems: Sequence[System], title: str) -> Iterator[StyledLine]:
+    if sum(len(system.items) for system in systems) > 1:
+        yield StyledLine.of("title", title)
+        yield from (_totals(system, len(systems) > 1) for system in systems)
     for system in systems:
         if len(systems) > 1:
             yield StyledLine.of("title", system.name)
@@ -199,6 +203,20 @@ def _systems(systems: Sequence[System]) -> Iterator[StyledLine]:
             else:
                 yield from run_lines(as_run(item.answer, item.checked, item.changes), full=True)
     yield _made_by()
+
+
+def _totals(system: System, is_named: bool) -> StyledLine:
+    """Return what was found in all answers of a system."""
+    checked = [item.checked for item in system.items if item.checked is not None]
+    summary = sum((item.summary for item in checked), Summary())
+    needing = sum(item.needing for item in checked)
+    return StyledLine.of(
+        "text",
+        f"{system.name}: " if is_named else "",
+        f"{counted(len(system.items), 'answer')}. ",
+        *told_counts(summary, in_words=True),
+        f" {needing} of {counted(summary.claims, 'sentence')} {'needs' if needing == 1 else 'need'} a person.",
+    )
 
 
 def _made_by() -> StyledLine:
