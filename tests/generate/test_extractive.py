@@ -17,7 +17,6 @@ from vericite.generate.extractive import (
     ExtractiveSettings,
     Stance,
     is_closed,
-    lexical_vote,
     polarity,
     statement_of,
     with_long_forms,
@@ -497,23 +496,6 @@ def test_an_amount_that_is_quoted_is_not_said_to_be_missing():
     asked = Question(id="q", text="How much weight did patients lose with zelotrine?")
     made = ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, evidence(source))
     assert "1.9 kg" in made.text and not any("asked for" in note for note in made.notes)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "vote"),
-    [
-        ("Is zinc better than iron?", "The effect of zinc was similar to that of iron.", -1),
-        ("Is zinc more effective than iron?", "Zinc was as effective as iron.", -1),
-        ("Is zinc superior to iron?", "Zinc was comparable with iron.", -1),
-        ("Is zinc better than iron?", "Zinc was no more effective than iron.", -1),
-        ("Is zinc better than iron?", "Zinc was better than iron.", 1),
-        ("Is zinc better than iron?", "Zinc was better than iron and as safe as placebo.", 1),
-        ("Is zinc as effective as iron?", "Zinc was as effective as iron.", 1),
-        ("Is zinc effective?", "Zinc was similar to iron.", 1),
-    ],
-)
-def test_what_is_as_good_as_another_is_no_better(question: str, text: str, vote: float):
-    assert lexical_vote(question, text) == vote
 
 
 def test_more_than_halved_is_less():

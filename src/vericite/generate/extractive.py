@@ -317,24 +317,12 @@ _ADVISED_AGAINST = re.compile(
 """Advice that says of a treatment what a contraindication says."""
 
 
-_ASKS_FOR_MORE = re.compile(
-    r"\b(?:better|worse|more|less)\b.{0,80}\bthan\b|\b(?:superior|inferior) to\b", re.IGNORECASE
-)
-_AS_MUCH = re.compile(
-    r"\b(?:similar|equivalent|comparable)(?:ly)? (?:\w+ )?(?:to|with)\b|\bas (?:effective|efficacious|good|safe) as\b",
-    re.IGNORECASE,
-)
-_THAN = re.compile(r"\b(?:than|superior|inferior|non-?inferior)\b", re.IGNORECASE)
-
-
 def lexical_vote(question: str, text: str) -> float:
     """Return 1 if a sentence has the question's direction, -1 if it negates or reverses it.
 
-    Of a contraindication, advice to stop or avoid says the same. What is as good as another is no better.
+    Of a contraindication, advice to stop or avoid says the same.
     """
     asked, said = polarity(question), polarity(text)
-    if _ASKS_FOR_MORE.search(question) and _AS_MUCH.search(text) and not _THAN.search(text) and not said:
-        return 1.0 if "negated" in asked else -1.0
     if "contraindicat" in question.lower() and _ADVISED_AGAINST.search(text):
         said |= {"negated"}
     directions = {"up", "down"}
