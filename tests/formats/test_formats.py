@@ -610,6 +610,11 @@ LINK = "https://pubmed.ncbi.nlm.nih.gov/123/"
         ("LDL falls [1].\n\n## References\n\n[1] Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
         ("LDL falls (1).\n\n## References\n\n1. Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
         (
+            "Two died (1) and one moved (1).\n\n## References\n\n1. Doe. PMID: 123",
+            [("Two died (1) and one moved (1).", [])],
+        ),
+        ("It was two (1).\n\n## References\n\n1. Doe. PMID: 123", [("It was two (1).", [])]),
+        (
             "LDL (2) falls [1], in all (2).\n\n## References\n1. PMID: 123",
             [("LDL (2) falls, in all (2).", [(1, "PMID:123")])],
         ),

@@ -239,7 +239,7 @@ def test_a_source_on_a_near_outcome_that_contradicts_the_answer_is_said_to_and_l
     made = ask("Does lumaben lower the number of headache days per month?", [large, small])
     number = [document.id for document in made.answer.documents].index("large") + 1
     assert made.answer.exact == (("no",),)
-    assert f"[{number}] says the opposite" in made.answer.notes
+    assert f"[{number}] contradicts the first sentence" in made.answer.notes
 
 
 def test_every_number_that_an_answer_prints_is_in_its_list_of_sources():

@@ -226,6 +226,7 @@ SPLITS = {
         ("It is safe.", [2]),
     ],
     "Evidence is weak [1]. Results.": [("Evidence is weak.", [1])],
+    "Aspirin helps [2].\n\nConclusion. [1] Zinc helps.": [("Aspirin helps.", [2]), ("Zinc helps.", [1])],
     "**Lipids:** Aspirin lowers LDL.** [1] Statins do too.": [
         ("Lipids: Aspirin lowers LDL.", [1]),
         ("Statins do too.", []),

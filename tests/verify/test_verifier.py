@@ -159,7 +159,14 @@ def test_a_sentence_that_only_points_to_a_source_is_not_judged(sentence: str):
     assert judge.asked == []
 
 
-@pytest.mark.parametrize("sentence", ["See also the higher mortality", "For details of dosing, see patients weekly"])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See also the higher mortality",
+        "For details of dosing, see patients weekly",
+        "For details on how aspirin raises fever see",
+    ],
+)
 def test_a_sentence_that_points_and_says_something_is_judged(sentence: str):
     (one,) = check(f"{sentence} [1].", source("d", ASPIRIN)).verdicts
     assert not one.abstained

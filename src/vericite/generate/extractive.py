@@ -721,7 +721,7 @@ class ExtractiveGenerator:
         rivals = set[int]()
         if stance is not None and sure:
             sided = {marker for side in (1, -1) for marker in stance.markers(candidates, side)}
-            rivals = {*contradicting[chosen.index(first)]} - sided - against
+            rivals = {*contradicting[chosen.index(first)]} - sided - against - left_out
         selected = [
             Selected(
                 answers=candidate.answers,
@@ -738,7 +738,8 @@ class ExtractiveGenerator:
                     *_unspoken(question.text, chosen, " ".join(document.titled_text for document in documents)),
                     *_undecided(stance, sure, candidates),
                     *(_unlikely(chosen) if stance is not None else ()),
-                    *_opposites(stance, chosen, against | left_out, rivals, candidates, evidence),
+                    *_opposites(stance, chosen, against | left_out, candidates, evidence),
+                    *([f"{render_markers(sorted(rivals))} contradicts the first sentence"] if rivals else ()),
                 ),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
@@ -905,28 +906,18 @@ def _opposites(
     stance: Stance | None,
     chosen: Sequence[Candidate],
     opposing: set[int],
-    rivals: set[int],
     candidates: Sequence[Candidate],
     evidence: Sequence[Evidence],
 ) -> Iterator[str]:
-    """Name the sources that say the opposite of a stated answer, and if their design is weaker.
-
-    Args:
-        stance: What the sources say.
-        chosen: The sentences that are quoted.
-        opposing: Sources that say the opposite; those that are quoted speak for themselves.
-        rivals: Sources that contradict the deciding sentence and count for neither side, named in any case.
-        candidates: All sentences.
-        evidence: The sources.
-    """
-    named = sorted(rivals | (opposing - {marker for candidate in chosen for marker in candidate.markers}))
-    if stance is None or not named:
+    """Name the sources that say the opposite of a stated answer and are not quoted, and if their design is weaker."""
+    unquoted = sorted(opposing - {marker for candidate in chosen for marker in candidate.markers})
+    if stance is None or not unquoted:
         return
-    weights = {marker: _kind_weight(evidence[marker - 1].document) for marker in named}
+    weights = {marker: _kind_weight(evidence[marker - 1].document) for marker in unquoted}
     own = _kind_weight(evidence[candidates[stance.deciding].marker - 1].document)
-    if equal := [marker for marker in named if weights[marker] >= own]:
+    if equal := [marker for marker in unquoted if weights[marker] >= own]:
         yield f"{render_markers(equal)} says the opposite"
-    if weaker := [marker for marker in named if weights[marker] < own]:
+    if weaker := [marker for marker in unquoted if weights[marker] < own]:
         yield f"{render_markers(weaker)} says the opposite, but its study design is weaker"
 
 

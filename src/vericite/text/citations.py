@@ -618,8 +618,9 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
         begin = lead.end() if lead else span.start
         bare = text[begin : span.end]
         named = bare.strip("*_:. ")
-        is_claim = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(named) and not _PART.fullmatch(named)
-        yield _Piece(begin if is_claim else span.start, span.end, claim=is_claim)
+        is_label = _PART.fullmatch(named) is not None
+        is_claim = any(map(str.isalnum, bare)) and not is_label and not REFERENCES.fullmatch(named)
+        yield _Piece(begin if is_claim else span.start, span.end, claim=is_claim, heading=is_label)
 
 
 def _with_direction(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:

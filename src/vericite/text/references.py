@@ -308,9 +308,12 @@ _POWERS = re.compile(
 )
 _DIGITS_RAISED = str.maketrans(_RAISED, "0123456789")
 _PLAIN = re.compile(r"\((\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\)(?=\s{0,2}(?:[.,;:!?]|\Z|\n))")
+_COUNT = re.compile(r"(?<=[^\W\d_] )\((\d{1,3})\)(?=\s[^\W\d_])")
+"""A number in parentheses between two words: "two died (2) and one moved (1)"."""
 _NO_CITATION = re.compile(
     r"(?:[=<>±%\d]|\b(?:n|p|table|fig|figure|figs|eq|equation|type|phase|group|grade|stage|day|week|step|part|item|factor|no|level"
-    r"|score|age|version|category|class|arm|cohort|study|trial|visit|model|appendix|box|panel|section|chapter)\.?)\s{0,2}\Z",
+    r"|score|age|version|category|class|arm|cohort|study|trial|visit|model|appendix|box|panel|section|chapter"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\.?)\s{0,2}\Z",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
@@ -404,7 +407,12 @@ def other_markers(text: str, most: int) -> Iterator[MarkerGroup]:
 
 
 def plain_markers(text: str, most: int) -> Iterator[MarkerGroup]:
-    """Yield numbers in parentheses at the end of a clause, ``(1)``, if there is such a document."""
+    """Yield numbers in parentheses at the end of a clause, ``(1)``, if there is such a document.
+
+    None if such a number stands within a clause, too: then they are counts.
+    """
+    if any(1 <= int(match[1]) <= most for match in _COUNT.finditer(text)):
+        return
     for match in _PLAIN.finditer(text):
         group = _group(match, match[0])
         before = text[max(0, match.start() - 20) : match.start()]

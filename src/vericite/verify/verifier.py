@@ -224,7 +224,8 @@ _LONG_WORD = re.compile(r"[^\W_]{101,}")
 """Models read such text as one unknown token or meaningless pieces: any two of them would entail each other."""
 _POINTS = re.compile(
     r"[\s(]{0,3}(?:for (?:an? |the )?(?:more |further |additional |full |recent )?"
-    r"(?:reviews?|details?|information|discussions?|overviews?|reading)(?: (?:of|on|about) [^,;.]{1,80})?,? )?"
+    r"(?:reviews?|details?|information|discussions?|overviews?|reading)"
+    r"(?: (?:of|on|about) (?!(?:how|why|what|that|whether) )(?:[\w-]{1,30} ){0,4}[\w-]{1,30})?,? )?"
     r"(?:please )?(?:see|see also|refer to|compare|cf\.?|reviewed in|discussed in)"
     r"(?:,? e\.g\.|,? for example|,? for instance)?"
     r"(?: (?:the )?(?:refs?\.?|references?|sources?))?(?: for (?:an? |the )?(?:more |further |full )?"
