@@ -99,7 +99,7 @@ def test_checked_answers_are_written_for_a_colleague_in_word_and_markdown(run_cl
     written = text.read_text(encoding="utf-8")
     for said in ("one", "two", "Do beta-blockers help in heart failure?", "Beta-blockers reduce mortality"):
         assert said in body and said in written
-    assert "dangling" in written and "\n# one\n" in f"\n{written}"
+    assert "no such source" in written and "\n# one\n" in f"\n{written}"
     vericite.report(answers, tmp_path / "python.md", judge="lexical")
     assert "Beta-blockers reduce mortality" in (tmp_path / "python.md").read_text(encoding="utf-8")
 

@@ -73,10 +73,15 @@ def test_a_reference_without_a_document_is_not_at_hand_and_never_dangling(checke
 
 
 def test_the_summary_says_it_in_words(checked: ManuscriptCheck) -> None:
-    kinds: dict[str, ReferenceProblemKind] = {"1": "retracted", "3": "not found", "4": "not found"}
+    kinds: dict[str, ReferenceProblemKind] = {
+        "1": "retracted",
+        "3": "not found",
+        "4": "not found",
+        "2": "not in these sources",
+    }
     references = [
-        *(ResolvedReference(key=key, problems=(ReferenceProblem(kind=kind),)) for key, kind in kinds.items()),
-        ResolvedReference(key="2", problems=(ReferenceProblem(kind="not in these sources"),)),
+        ResolvedReference(key=key, reference=Reference(key=key), problems=(ReferenceProblem(kind=kind),))
+        for key, kind in kinds.items()
     ]
     assert checked.model_copy(update={"references": tuple(references)}).summary == (
         "4 citing sentences, 4 references (2 not found, 1 retracted): 1 is supported, 1 contradicts its source, "
