@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from vericite.evaluate.gates import parse_gates
 from vericite.pipeline.manuscript import ManuscriptCheck, check_manuscript, markers_of
 from vericite.pipeline.plan import Plan
 from vericite.records import Document, Manuscript, ManuscriptCitation, ManuscriptHeading, Reference, Span
@@ -93,6 +94,35 @@ def test_a_source_without_a_text_is_not_at_hand() -> None:
     empty = Document.from_text("title-only", "", "Aspirin and fever")
     result = check_manuscript(manuscript("Aspirin lowers fever [1].", 1), found({"1": empty}))
     assert [item.outcome for item in result.sentences] == ["source not at hand"]
+
+
+@pytest.mark.parametrize(
+    ("text", "citations"),
+    [
+        ("Aspirin lowers fever in adults [1]. Zinc prevents colds [2].", 2),
+        ("Aspirin lowers fever in adults [1, 2].", 2),
+        ("Aspirin lowers fever in adults [1].", 1),
+    ],
+)
+def test_a_cited_reference_that_is_retracted_and_has_no_text_counts_as_retracted(text: str, citations: int) -> None:
+    """A catalogue such as Crossref says that a work is retracted, and often has no abstract of it."""
+    gone = ResolvedReference(
+        key="2",
+        document=Document.from_text("zinc", "", "Zinc").model_copy(update={"retracted": True}),
+        problems=(ReferenceProblem(kind="retracted"),),
+    )
+    result = check_manuscript(manuscript(text, 2), [*found({"1": DOCUMENTS["1"]}), gone])
+    counts = result.gated.summary
+    assert (counts.retracted, counts.citations, counts.supported) == (citations - 1, citations, 1)
+    (gate,) = parse_gates([], ["retracted=0"])
+    assert gate.result(counts).outcome == ("failed" if citations > 1 else "passed")
+
+
+def test_retracted_references_of_one_sentence_are_no_more_than_its_citations() -> None:
+    problems = (ReferenceProblem(kind="retracted"),)
+    gone = [ResolvedReference(key=key, problems=problems) for key in ("1", "2")]
+    counts = check_manuscript(manuscript("Zinc prevents colds [1, 2].", 2), gone).gated.summary
+    assert (counts.retracted, counts.citations, counts.dangling, counts.claims) == (2, 2, 1, 1)
 
 
 def test_many_sentences_are_judged_in_parts_and_put_together_again() -> None:

@@ -27,7 +27,7 @@ from vericite.records import (
     Summary,
     Verdict,
 )
-from vericite.records.manuscripts import ReferenceProblem, ResolvedReference
+from vericite.records.manuscripts import ReferenceProblem, ReferenceProblemKind, ResolvedReference
 from vericite.text.citations import Mention, parse_answer
 from vericite.text.counted import counted
 
@@ -126,14 +126,23 @@ class ManuscriptCheck(Record):
         """The verdicts with the counts that gates go by.
 
         A sentence without a source at hand is dangling. If its note could not be read, whether its source is against
-        it is unknown, and it counts as failed.
+        it is unknown, and it counts as failed. A retracted reference without a text is a citation, too, wherever it is
+        cited.
         """
-        unread = {found.key for found in self.references if any(map(_is_unread, found.problems))}
-        missing = [item.keys for item in self.sentences if item.outcome == "source not at hand"]
-        failed = sum(not unread.isdisjoint(keys) for keys in missing)
-        count = len(missing)
-        counts = Summary(claims=count, citations=count, dangling=count - failed, failed=failed)
+        unread, retracted = self._with_problem("could not be read"), self._with_problem("retracted")
+        counts = Summary()
+        for item in self.sentences:
+            gone = len(retracted.intersection(item.missing))
+            if item.outcome != "source not at hand":
+                counts += Summary(citations=gone, retracted=gone)
+                continue
+            failed = int(not unread.isdisjoint(item.keys))
+            counts += Summary(claims=1, citations=max(1, gone), dangling=1 - failed, failed=failed, retracted=gone)
         return self.checked.model_copy(update={"summary": self.checked.summary + counts})
+
+    def _with_problem(self, kind: ReferenceProblemKind) -> set[str]:
+        """Return the keys of the references with a problem of this kind."""
+        return {found.key for found in self.references if any(problem.kind == kind for problem in found.problems)}
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
@@ -203,10 +212,6 @@ _NAMED = 8
 """Maximum number of keys that a sentence names."""
 ABOUT_SOURCES = {"not in these sources", "could not be asked"}
 """Problems that say something about the sources, and nothing about the reference."""
-
-
-def _is_unread(problem: ReferenceProblem) -> bool:
-    return problem.kind == "could not be read"
 
 
 def _is_failure(problem: ReferenceProblem) -> bool:
