@@ -179,6 +179,25 @@ def test_a_comparison_is_undecided_if_unjudged_cases_decide_it():
         assert gate.result(now, BaselineCounts(before, now)).outcome == found
 
 
+@pytest.mark.parametrize(
+    ("before", "contradicted", "found"),
+    [
+        ({"contradicted": 1, "failed": 9}, 5, "undecided"),
+        ({"contradicted": 1, "failed": 9}, 1, "passed"),
+        ({"contradicted": 1, "supported": 5, "failed": 4}, 6, "failed"),
+        ({"failed": 10}, 5, "undecided"),
+    ],
+)
+def test_what_could_not_be_judged_in_the_baseline_excuses_nothing(before, contradicted, found):
+    """The baseline's share was that of its one judged case, so that any run was no worse."""
+    (gate,) = parse_gates([], ["contradicted=0"])
+    now = Summary(contradicted=contradicted, supported=10 - contradicted)
+    result = gate.result(now, BaselineCounts(Summary(**before), now))
+    assert result.outcome == found
+    assert f" and {before['failed']} that could not be judged; " in result.sentence
+    assert ("no worse than baseline" in result.sentence) == (found == "passed")
+
+
 def test_a_gate_on_supported_says_what_its_denominator_has():
     whole, cited = parse_gates(["0.9", "supported-citations=0.9"], [])
     plain = Summary(claims=8, uncited=3, citations=5, supported=5)

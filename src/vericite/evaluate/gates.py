@@ -107,12 +107,17 @@ class GateCount:
         """The share of what was judged; None if nothing was."""
         return self.count / self.of if self.of else None
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest share that what could not be judged allows; None without any case."""
+        total = self.of + self.unknown
+        return (self.count / total, (self.count + self.unknown) / total) if total else None
+
     def outcome(self, limit: float, is_minimum: bool) -> Outcome:
         """Return whether the share is within a limit; ``undecided`` if that depends on what could not be judged."""
-        total = self.of + self.unknown
-        if not total:
+        if self.bounds is None:
             return "failed" if is_minimum else "passed"
-        lowest, highest = self.count / total, (self.count + self.unknown) / total
+        lowest, highest = self.bounds
         passes = (lowest >= limit, highest >= limit) if is_minimum else (highest <= limit, lowest <= limit)
         return "passed" if passes[0] else "undecided" if passes[1] else "failed"
 
@@ -148,8 +153,15 @@ class GateComparison:
     missing: int
 
     def same(self, gate: Gate) -> Outcome:
-        """Return whether the share of the answers that both have is no worse than in the baseline."""
-        return "failed" if self.before.share is None else self.now.outcome(self.before.share, gate.is_minimum)
+        """Return whether the share of the answers that both have is no worse than in the baseline.
+
+        It is undecided if that depends on what could not be judged in either run.
+        """
+        if self.before.bounds is None:
+            return "failed"
+        lowest, highest = self.before.bounds
+        outcome = self.now.outcome(lowest, gate.is_minimum)
+        return outcome if outcome == self.now.outcome(highest, gate.is_minimum) else "undecided"
 
     def outcome(self, gate: Gate) -> Outcome:
         """Return whether nothing is worse: answers that the baseline lacks must be within the limit themselves."""
@@ -158,12 +170,14 @@ class GateComparison:
 
     def told(self, gate: Gate) -> Iterator[str]:
         """Yield the comparison in words."""
-        if self.before.share is not None:
+        if self.before.bounds is not None:
             than = "no worse than " if self.same(gate) == "passed" else ""
+            unknown = f" and {self.before.unknown} that could not be judged" if self.before.unknown else ""
+            before = f"{than}baseline {self.before}{unknown}"
             if self.new.of or self.new.unknown:
-                yield f"answers of both runs {self.now}, {than}baseline {self.before}, new answers {self.new}"
+                yield f"answers of both runs {self.now}, {before}, new answers {self.new}"
             else:
-                yield f"{than}baseline {self.before}"
+                yield before
         if self.missing:
             yield f"not compared: {counted(self.missing, 'answer')} of the baseline that this run lacks"
 
@@ -172,7 +186,7 @@ class GateComparison:
         """JSON-ready dict."""
         parts = {"before": self.before, "now": self.now, "new": self.new}
         return {
-            **{name: {"count": part.count, "of": part.of} for name, part in parts.items()},
+            **{name: vars(part) for name, part in parts.items()},
             "missing": self.missing,
         }
 
