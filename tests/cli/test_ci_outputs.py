@@ -408,8 +408,18 @@ def test_a_gate_compares_only_the_answers_that_the_baseline_has_too(run_cli, her
     validate_sarif(here / "s.sarif")
     (run,) = json.loads((here / "s.sarif").read_text())["runs"]
     told = run["invocations"][0]["properties"]
-    assert told["gates"][0]["before"] == {"count": 2, "of": 2} and told["gates"][0]["outcome"] == "failed"
+    assert told["gates"][0]["before"] == {"count": 2, "of": 2, "unknown": 0} and told["gates"][0]["outcome"] == "failed"
     assert told["baseline"]["missing_ids"] == ["b"]
+
+
+def test_the_id_of_an_answer_does_not_break_a_line_of_the_comparison(run_cli, here: Path):
+    good, bad = "Statins lower LDL [1].", "Statins raise LDL [1]."
+    write(here / "before.jsonl", record("o\n::error::n", good), record("tw\n::error::o", good))
+    write(here / "after.jsonl", record("o\n::error::n", bad))
+    run_cli("check", "before.jsonl", "--out", "v.jsonl")
+    printed = run_cli("check", "after.jsonl", "--rows", "0", "--baseline", "v.jsonl").out
+    assert "\n::error" not in printed
+    assert "lacks (tw ::error::o)" in printed and "\n  o ::error::n: new sentence -> " in printed
 
 
 def test_an_answer_that_the_baseline_lacks_must_be_within_the_limit_itself(run_cli, here: Path):

@@ -55,7 +55,7 @@ class WorseSentence:
     @property
     def line(self) -> str:
         """The change in one line."""
-        return f"{self.answer}: {self.before or 'new sentence'} -> {self.now}: {self.sentence}"
+        return f"{_folded(self.answer)}: {self.before or 'new sentence'} -> {self.now}: {self.sentence}"
 
 
 def sentence_outcomes(checked: CheckedAnswer) -> dict[str, str]:
@@ -70,8 +70,8 @@ def sentence_outcomes(checked: CheckedAnswer) -> dict[str, str]:
     return found
 
 
-def _folded(claim: str) -> str:
-    return " ".join(claim.split())
+def _folded(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _form(line: object) -> str:
@@ -288,7 +288,7 @@ class BaselineResult:
         """The answers that only one of the runs has, in a sentence; empty if both have the same."""
         told = [f"{self.new} new"] if self.new else []
         if self.missing:
-            some = ", ".join(id[:40] for id in self.missing[:_NAMED])
+            some = ", ".join(_folded(id)[:40] for id in self.missing[:_NAMED])
             more = ", ..." if len(self.missing) > _NAMED else ""
             told.append(f"{len(self.missing)} of the baseline that this run lacks ({some}{more})")
         return f"Answers not compared: {', '.join(told)}." if told else ""
