@@ -72,6 +72,15 @@ def test_the_lines_say_what_the_intervals_are_over(run_cli, tmp_path):
         assert f"intervals are {told}" in run_cli("check", str(tmp_path / "in.jsonl")).out
 
 
+def test_an_answer_without_citations_does_not_count_as_one_that_intervals_are_over(run_cli, tmp_path):
+    texts = ("Statins lower LDL [1]. Statins raise LDL [1].", "I do not know.")
+    answers = [json.dumps({"id": text, "answer": text, "documents": DOCUMENTS}) + "\n" for text in texts]
+    (tmp_path / "in.jsonl").write_text("".join(answers))
+    printed = " ".join(run_cli("check", str(tmp_path / "in.jsonl")).out.split())
+    told = "intervals are over citations, as if independent, because only one answer has any"
+    assert f"{told}; that of uncited is over answers" in printed
+
+
 @pytest.mark.parametrize("columns", [40, 120])
 def test_a_citation_without_text_is_shown_as_such(run_cli, monkeypatch, tmp_path, columns):
     monkeypatch.setenv("COLUMNS", str(columns))

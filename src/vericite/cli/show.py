@@ -68,16 +68,25 @@ def show_rates(console: Terminal, rates: CitationRates) -> None:
         ("of", "left"),
     ):
         table.add_column(name, justify="right" if side == "right" else "left")
+    with_interval: list[str] = []
     for name in rates.names:
         rate = rates[name]
         table.add_row(name, _share(rate), _interval(rate), _counted(rate), rates.denominator(name))
+        with_interval += [] if rate.low is None else [name]
     console.print(table)
-    over = (
-        "answers: citations of one answer depend on each other"
-        if rates.answers > 1
-        else "citations, as if independent, because there is one answer"
-    )
-    console.print(Text(f"intervals are over {over}", "dim"))
+    if with_interval:
+        console.print(Text(_over(rates, with_interval), "dim"))
+
+
+def _over(rates: CitationRates, names: Sequence[str]) -> str:
+    """Say what the intervals of these rates are over."""
+    many = list(filter(rates.is_over_answers, names))
+    if len(many) == len(names):
+        return "intervals are over answers: citations of one answer depend on each other"
+    why = "there is one answer" if rates.answers == 1 else "only one answer has any"
+    those = "that of" if len(many) == 1 else "those of"
+    others = f"; {those} {', '.join(many)} {'is' if len(many) == 1 else 'are'} over answers" if many else ""
+    return f"intervals are over citations, as if independent, because {why}{others}"
 
 
 def _counted(rate: Rate) -> str:

@@ -57,6 +57,10 @@ class CitationRates:
         found = _ALCE_MEASURES[name].estimate(parts, Bootstrap())
         return Rate(None, found.n, found.value, found.low, found.high)
 
+    def is_over_answers(self, name: str) -> bool:
+        """Whether the interval of a rate is over answers: false if only one has what the rate counts."""
+        return name in ALCE or self._tallies[name].answers > 1
+
     @staticmethod
     def denominator(name: str) -> str:
         """Return the denominator of the rate in words."""
