@@ -174,28 +174,50 @@ def _named(documents: Path | None, library: Library) -> str:
 
 
 class _Ids:
-    """Finds repeated ids. It stores a hash for each answer instead of the id, to save memory."""
+    """Finds repeated ids. A hash of each answer's id is stored in a temporary database, so that memory stays flat."""
 
     def __init__(self, file: Path) -> None:
+        import sqlite3
+
         self._file = file
-        self._seen: set[int] = set()
-        self._again: set[int] = set()
+        # Without a name it is in memory, and goes to a temporary file when it becomes large.
+        self._seen = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._seen.execute("PRAGMA journal_mode=OFF")
+        self._seen.execute("CREATE TABLE ids (hash INTEGER PRIMARY KEY, again INTEGER NOT NULL DEFAULT 0)")
+        self._seen.execute("BEGIN")
+        self._again = 0
+        self._is_full = False
 
     def see(self, id: str, number: int) -> None:
         """Report an id when it is repeated for the first time."""
-        key = hash(id)
-        if key in self._seen and key not in self._again:
-            self._again.add(key)
-            if len(self._again) <= _NAMED:
-                remark(
-                    f"expected a different id for every answer; found {id!r:.80} again in record {number} of "
-                    f"{self._file}. Each is counted, but `vericite score` will refuse the file: rename one"
-                )
-        self._seen.add(key)
+        import sqlite3
+
+        if self._is_full:
+            return
+        try:
+            is_first_repeat = self._repeats(hash(id))
+        except sqlite3.Error as error:
+            self._is_full = True
+            remark(f"repeated ids after record {number} of {self._file} are not reported: temporary files: {error}")
+            return
+        if not is_first_repeat:
+            return
+        self._again += 1
+        if self._again <= _NAMED:
+            remark(
+                f"expected a different id for every answer; found {id!r:.80} again in record {number} of "
+                f"{self._file}. Each is counted, but `vericite score` will refuse the file: rename one"
+            )
+
+    def _repeats(self, key: int) -> bool:
+        """Store a hash; whether it was stored before, and is repeated for the first time."""
+        if self._seen.execute("INSERT OR IGNORE INTO ids (hash) VALUES (?)", (key,)).rowcount:
+            return False
+        return self._seen.execute("UPDATE ids SET again = 1 WHERE hash = ? AND NOT again", (key,)).rowcount > 0
 
     def show_more(self) -> None:
         """Report the number of repeated ids that were not named."""
-        if (more := len(self._again) - _NAMED) > 0:
+        if (more := self._again - _NAMED) > 0:
             remark(f"{more} more repeated {'id' if more == 1 else 'ids'} in {self._file}")
 
 
