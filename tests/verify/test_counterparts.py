@@ -77,6 +77,7 @@ TRIAL = (
     "(hazard ratio 0.69, 95% CI 0.60-0.80)."
 )
 ABBREVIATED = "All-cause mortality HR 0.89; major bleeding HR 0.69."
+IN_WOMEN = "In women, stroke was less frequent with statins (hazard ratio, 0.79; 95% CI, 0.70 to 0.90)."
 AFTER = (
     "Lumaben had a hazard ratio of 0.89 for all-cause mortality, and HR 0.69 (95% CI 0.60 to 0.80) for major bleeding."
 )
@@ -85,10 +86,11 @@ AFTER = (
 @pytest.mark.parametrize(
     ("claim", "source", "carried"),
     [
-        ("Semaglutide lowered events by 21%.", EVENTS, AGREE.format("hazard ratio 0.79 = 21% lower")),
-        ("Semaglutide raised events by 21%.", EVENTS, ""),
-        ("Semaglutide lowered events by 22%.", EVENTS, ""),
-        ("Falls increased by 34%.", "Falls were likelier (adjusted OR, 1.34).",
+        ("Semaglutide lowered cardiovascular events by 21%.", EVENTS, AGREE.format("hazard ratio 0.79 = 21% lower")),
+        ("Semaglutide raised cardiovascular events by 21%.", EVENTS, ""),
+        ("Semaglutide lowered cardiovascular events by 22%.", EVENTS, ""),
+        ("Semaglutide lowered events by 21%.", EVENTS, ""),
+        ("Falls increased by 34%.", "Falls occurred more often (adjusted OR, 1.34).",
          AGREE.format("odds ratio 1.34 = 34% higher")),
         ("Deaths decreased by 7.5%.", "The relative risk of death was 0.925.",
          AGREE.format("relative risk 0.925 = 7.5% lower")),
@@ -101,6 +103,27 @@ AFTER = (
         ("Lumaben reduced all-cause mortality by 31%.", AFTER, OTHER),
         ("Apixaban reduced major bleeding by 31%.", TRIAL, AGREE.format("hazard ratio 0.69 = 31% lower")),
         ("Apixaban reduced mortality by 11%.", TRIAL, AGREE.format("hazard ratio 0.89 = 11% lower")),
+        ("Statins lowered the risk of stroke by 21% in women.", IN_WOMEN,
+         AGREE.format("hazard ratio 0.79 = 21% lower")),
+        # A ratio of another group, or one of several of its outcome, says nothing of the claim.
+        ("Statins lowered the risk of stroke by 21% in men.", IN_WOMEN, ""),
+        ("Statins lowered the risk of stroke by 21%.", IN_WOMEN, ""),
+        ("Statins lowered the risk of stroke by 21%.", "Among diabetics, the hazard ratio for stroke was 0.79.", ""),
+        ("Statins lowered the risk of stroke by 21% in women.",
+         "In men, the hazard ratio for stroke was 0.79 (0.70 to 0.90) with statins. "
+         "In women, the hazard ratio for stroke was 0.98 (0.80 to 1.10).", ""),
+        ("Statins lowered the risk of stroke by 21%.",
+         "The hazard ratio for stroke was 0.79 (0.70 to 0.90) in men and 0.98 in women.", ""),
+        ("Statins lowered the risk of death by 21%.",
+         "The hazard ratio for death was 0.79 at 1 year. The hazard ratio for death was 0.95 at 5 years.", ""),
+        ("Statins lowered the risk of stroke by 5% and of death by 21%.", "The hazard ratio for stroke was 0.79.", ""),
+        ("Statins lowered the risk of death by 21%.", "The hazard ratio for stroke or death was 0.79.", ""),
+        ("Statins lowered the risk of death by 21%.", "The hazard ratio for cardiovascular death was 0.79.", ""),
+        ("Statins lowered the risk of death by 21%.",
+         "Hazard ratios for stroke and death were 0.79 (95% CI 0.70 to 0.90) and 0.95 (0.80 to 1.10), respectively, "
+         "with statins against placebo.", ""),
+        ("Statins lowered the risk of death by 21%.",
+         "Stroke and death were less frequent (hazard ratio 0.79 [0.70-0.90] and 0.95 [0.80-1.10]).", ""),
         # Which of two outcomes a list gives a ratio to is not known.
         ("Lumaben reduced bleeding by 11%.", "The hazard ratios for death and bleeding were 0.89 and 0.69.", ""),
     ],

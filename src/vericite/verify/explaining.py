@@ -16,16 +16,17 @@ from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Answer, CheckedAnswer, EvidenceSpan, Sentence, Summary, UnsupportedWords, Verdict, WordKind
 from vericite.records.results import FIGURES, SOURCE_SAYS
 from vericite.text.injection import dictates
-from vericite.text.words import bounded, shared, stems, word_list, words
+from vericite.text.names import drugs_in
+from vericite.text.words import bounded, stems, word_list, words
 from vericite.verify.counterparts import Counterpart
 from vericite.verify.details import Compared, Suspect, Variant, association, compared, hedge_before, is_denied, suspects
-from vericite.verify.figures import amounts, changing_ratios, ratios
+from vericite.verify.figures import Ratio, amounts, changing_ratios, findings, ratios, unit_stem
 from vericite.verify.judging import ask, log_odds
 from vericite.verify.premises import Sources
 from vericite.verify.swaps import Swap, outcome_stems, swap
 from vericite.verify.verifier import weighted_overlap
 
-EXPLAINING = "words.v8"
+EXPLAINING = "words.v9"
 """Signature of the rules, for provenance; changes whenever they would name other words."""
 
 _AT_ONCE, _CLAIMS = 32, 64
@@ -275,33 +276,58 @@ def reason(claim: str, source: Compared, found: WrongDetail) -> str:
 def carried_change(claim: str, text: str) -> str:
     """Return in words which ratio of a text says the relative change of a claim, or that it is of another outcome.
 
-    Empty if no ratio says the change, or if it is not known of which outcome the ratio is.
+    Empty if no ratio says the change, or if it is not certain of which outcome and group the ratio is.
     """
     directions = {word.lower for word in words(claim)}
     own = outcome_stems(claim)
-    if not own:
+    changes = [item for item in findings(claim) if unit_stem(item.unit) == "%"]
+    if not own or len(changes) != 1 or directions & _NEGATORS:
         return ""
-    every = [(shared(own, stems(ratio.about)), ratio) for ratio in ratios(text)]
-    best = max((share for share, _ in every), default=0.0)
+    (item,) = changes
+    told = [r for r in changing_ratios(item, claim, text) if directions & (_DOWN if r.is_lower else _UP)]
+    if not told:
+        return ""
+    every = [(_outcome_of(ratio), ratio) for ratio in ratios(text)]
+    same = [ratio for outcome, ratio in every if outcome == own or (ratio.is_listed and own & stems(ratio.sentence))]
+    is_named = any(own & outcome for outcome, _ in every)
+    group = _group(claim) - own
     of_another = ""
-    for item in amounts(claim):
-        for ratio in changing_ratios(item, claim, text):
-            if not directions & (_DOWN if ratio.is_lower else _UP):
-                continue
-            change = f"{ratio.name} {ratio.written} = {claim[item.start : item.stop]} "
-            change += "lower" if ratio.is_lower else "higher"
-            share = shared(own, stems(ratio.about))
-            if share >= _SAME_OUTCOME and share == best:
-                return f"The figures agree: {change}. The judge may be wrong; read the source."
-            if not share and best and ratio.outcome and not of_another:
-                is_plain = ratio.outcome[1:].islower()
-                outcome = ratio.outcome[0].lower() + ratio.outcome[1:] if is_plain else ratio.outcome
-                of_another = f"{change[:1].upper()}{change[1:]}, but that is for {outcome}."
+    for ratio in told:
+        if ratio.is_listed:
+            continue
+        change = f"{ratio.name} {ratio.written} = {claim[item.start : item.stop]} "
+        change += "lower" if ratio.is_lower else "higher"
+        if _outcome_of(ratio) == own:
+            is_certain = _group(ratio.sentence) - own == group and all(other.value == ratio.value for other in same)
+            return f"The figures agree: {change}. The judge may be wrong; read the source." if is_certain else ""
+        if is_named and ratio.outcome and not own & stems(ratio.about) and not of_another:
+            is_plain = ratio.outcome[1:].islower()
+            outcome = ratio.outcome[0].lower() + ratio.outcome[1:] if is_plain else ratio.outcome
+            of_another = f"{change[:1].upper()}{change[1:]}, but that is for {outcome}."
     return of_another
 
 
-_SAME_OUTCOME = 0.5
-"""Minimum share of the words of a claim's outcome in what a ratio is of."""
+def _outcome_of(ratio: Ratio) -> frozenset[str]:
+    """Return the stems of the outcome that a ratio is of."""
+    found = outcome_stems(ratio.about) or stems(_VERB.split(ratio.about, maxsplit=1)[0])
+    return found - _group(ratio.about)
+
+
+def _group(text: str) -> frozenset[str]:
+    """Return the stems of the people whom a text is about, unless they are adults or patients of any kind."""
+    found = " ".join(_THE.split(match["who"])[0] for match in _AMONG.finditer(text))
+    drugs = stems(" ".join(named.text for named in drugs_in(found)))
+    return (stems(found) | Compared(text, text).groups.keys()) - drugs - _ANY_PEOPLE
+
+
+_NEGATORS = word_list("negators")
+_VERB = re.compile(r"\b(?:was|were|is|are|occurred|developed|happened)\b")
+_AMONG = re.compile(
+    r"\b(?:in|among|within)\s(?:[0-9][0-9,]*\s)?(?![0-9])(?P<who>(?:(?!(?:by|was|were|than|vs)\b)[^\s.;:,()]+\s?){1,10})",
+    re.IGNORECASE,
+)
+_THE = re.compile(r"(?<=\s)the\s")
+_ANY_PEOPLE = stems("people persons patients participants individuals subjects adults") | {"adults"}
 
 
 def _of_number(claim: str, suspect: Suspect, words: str, instead: Counterpart) -> str:

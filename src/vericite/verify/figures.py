@@ -127,12 +127,17 @@ def is_like(item: Amount, other: Amount) -> bool:
 
 
 class Ratio(NamedTuple):
-    """A ratio that a text reports: its name, its number as written, its value, and the words on what it is of."""
+    """A ratio that a text reports: its name, its number as written, its value, and the words on what it is of.
+
+    ``is_listed`` says that several ratios share these words, so that it is not known of which outcome it is.
+    """
 
     name: str
     written: str
     value: float
     about: str
+    sentence: str
+    is_listed: bool
 
     @property
     def is_lower(self) -> bool:
@@ -150,20 +155,29 @@ class Ratio(NamedTuple):
 def ratios(text: str) -> Iterator[Ratio]:
     """Yield the hazard, risk, rate and odds ratios of a text."""
     end, about = 0, ""
-    for match in _RATIO.finditer(text):
+    ends = [match.end() for match in _SENTENCE.finditer(text)]
+    every = list(_RATIO.finditer(text))
+    for place, match in enumerate(every):
         name = match["long"].lower() if match["long"] else _NAMES[match["short"].lstrip("a").rstrip("s")]
-        name = name.replace("hazards", "hazard").removesuffix("s")
+        name = name.replace("hazards", "hazard")
+        after = bisect_right(ends, match.start())
+        start = max(ends[after - 1] if after else 0, match.start() - _AROUND_RATIO)
+        stop = min(ends[after] if after < len(ends) else len(text), match.end() + _AROUND_RATIO)
+        sentence = text[start:stop]
+        following = every[place + 1].start() if place + 1 < len(every) else stop
+        rest = _NO_FINDING.sub(" ", _BRACKETS.sub(" ", text[match.end() : min(stop, following)]))
+        is_plural = (match["long"] or match["short"]).endswith("s")
+        is_listed = is_plural or _ANOTHER.search(rest) is not None or "respectively" in sentence.lower()
         about = _about(text, match, end) or about
         end = match.end()
-        yield Ratio(name, match["number"], float(plain(match["number"])), about)
+        value = float(plain(match["number"]))
+        yield Ratio(name.removesuffix("s"), match["number"], value, about, sentence, is_listed)
 
 
 def _about(text: str, match: re.Match[str], last: int) -> str:
     """Return the words on what a ratio is of: those after it ("for death"), else those since the last one."""
     if after := _OF_WHAT.match(text, match.end()):
         return after["what"]
-    if _LIST.match(text, match.end()):
-        return ""
     start, stop = match.span("long" if match["long"] else "short")
     inside = text[stop : match.start("number")]
     for part in (inside, _NO_FINDING.sub(" ", _CUT.split(text[last:start])[-1])):
@@ -189,7 +203,12 @@ _OF_WHAT = re.compile(
     r"(?P<what>[a-z][\w-]*(?:\s(?!and\b|but\b|in\b|with\b|vs\b|versus\b)[\w-]+){0,5})",
     re.IGNORECASE,
 )
-_LIST = re.compile(r",?\s(?:and|or)\s[0-9]+[.·][0-9]+(?!\s?%)")
+_SENTENCE = re.compile(r"(?<!\bvs)[.?!]\s+(?=[A-Z])")
+_AROUND_RATIO = 600
+"""Maximum characters of a sentence on each side of a ratio."""
+_BRACKETS = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
+_ANOTHER = re.compile(r"(?<![\w.·-])[0-9]+[.·][0-9]+(?!\d|\s?%)")
+"""A number after that of a ratio: that of another outcome or group."""
 _EDGES = re.compile(
     r"^(?:[\W_]|\b(?:for|of|in|the|and|but|was|were|with|a|an)\b)+|(?:[\W_]|\b(?:was|were|is|the|with|a|an)\b)+$", re.I
 )
