@@ -168,7 +168,7 @@ def ratios(text: str) -> Iterator[Ratio]:
         rest = _NO_FINDING.sub(" ", _BRACKETS.sub(" ", text[match.end() : min(stop, following)]))
         is_plural = (match["long"] or match["short"]).endswith("s")
         is_listed = is_plural or _ANOTHER.search(rest) is not None or "respectively" in sentence.lower()
-        about = _about(text, match, end) or about
+        about = _about(text, match, max(end, match.start() - _AROUND_RATIO)) or about
         end = match.end()
         value = float(plain(match["number"]))
         yield Ratio(name.removesuffix("s"), match["number"], value, about, sentence, is_listed)

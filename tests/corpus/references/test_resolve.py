@@ -345,9 +345,19 @@ def _looked_up(reference: Reference, **changes: object) -> ResolvedReference:
 
 
 @pytest.mark.parametrize("year", [2007, 2009, 2010, 2021])
-@pytest.mark.parametrize("title", ["Corvadil for cough", "Corvadil for night-time cough in children with asthma"])
-def test_a_work_with_the_title_and_author_is_matched_whatever_its_year(title: str, year: int):
-    found = _looked_up(Reference(key="1", title=title, authors=("Petrov I", "Nakamura E"), year=2008), year=year)
+@pytest.mark.parametrize(
+    ("title", "journal", "author"),
+    [
+        ("Corvadil for cough", "BMJ", "Petrov I"),
+        ("Corvadil for night-time cough in children with asthma", None, "Petrov I"),
+        ("Corvadil for night-time cough in children with asthma", None, "Union A"),
+    ],
+)
+def test_a_work_with_the_title_and_author_is_matched_whatever_its_year(
+    title: str, journal: str | None, author: str, year: int
+):
+    authors = (author, "Nakamura E")
+    found = _looked_up(Reference(key="1", title=title, authors=authors, journal=journal, year=2008), year=year)
     assert found.document is not None
     assert [str(problem) for problem in found.problems] == [f"year differs: 2008 (found: {year})"]
 
@@ -355,8 +365,12 @@ def test_a_work_with_the_title_and_author_is_matched_whatever_its_year(title: st
 @pytest.mark.parametrize(
     ("title", "author", "changes"),
     [
-        ("World health statistics", "World Health Organization", {}),
-        ("Standards of medical care in diabetes", "American Diabetes Association", {}),
+        ("World health statistics", "World Health Organization", {"journal": None}),
+        ("Standards of medical care in diabetes", "American Diabetes Association", {"journal": None}),
+        ("Global tuberculosis report", "WHO", {"journal": None}),
+        ("Global report on the care of children with severe asthma", "Public Health England", {"journal": None}),
+        ("Global strategy for the prevention and management of asthma", "GINA", {"journal": None}),
+        ("Corvadil for cough", "Petrov I", {"journal": None}),
         ("Corvadil for cough", "Petrov I", {"journal": "medRxiv"}),
         ("Corvadil for cough in adults at work", "Petrov I", {"title": "Corvadil for cough in children at work"}),
     ],
@@ -382,3 +396,18 @@ def test_the_work_of_the_right_year_is_matched_before_one_of_another_year():
     )
     (found,) = resolve([reference], [FileWorks("first", [later]), FileWorks("second", [right])])
     assert found.document == right and not found.problems
+
+
+def test_a_namesake_with_another_initial_is_not_the_author():
+    reference = Reference(
+        key="1", title="Machine learning in the medicine of older people", authors=("Wang L",), year=2012
+    )
+    found = _looked_up(reference, authors=("Wang J",), year=2021)
+    assert found.document is None
+
+
+def test_the_article_of_a_group_is_matched_one_year_away_in_its_journal():
+    authors = ("RECOVERY Collaborative Group", "Horby P")
+    title = "Dexamethasone in hospitalized patients with Covid-19"
+    reference = Reference(key="1", title=title, authors=authors, journal="N Engl J Med", year=2020)
+    assert _looked_up(reference, year=2021).document is not None

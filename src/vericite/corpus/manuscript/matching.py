@@ -232,6 +232,9 @@ _ORGANISATION = re.compile(
     r"|academy|program(?:me)?|united nations|initiative|union)\b"
 )
 _AGAINST = ("another journal", "another volume", "another page", "another id")
+_FOR = ("journal", "volume", "page", "same id")
+_LONG_TITLE = 8
+"""Minimum words of a title that with its first author names one work."""
 
 
 def has_same_title(reference: Reference, work: PublishedWork) -> bool:
@@ -244,33 +247,60 @@ def has_same_title(reference: Reference, work: PublishedWork) -> bool:
         or not _same_name(given[0], theirs[0])
     ):
         return False
+    if _has_other_initial(reference, work):
+        return False
     return title_similarity(reference.title, work.document.title) >= _NEARLY
 
 
 def differs_only_in_year(reference: Reference, work: PublishedWork) -> bool:
     """Whether a work has the same title and first author as a reference, a person, and only its year speaks against it.
 
-    The reports of an organisation have one title and a new text each year. The paper of a preprint has another journal.
+    A short title is not enough unless the journal, volume, page or id agrees. The
+    reports of an organisation have one title and a new text each year. The paper of a preprint has another journal.
     """
     if not has_same_title(reference, work) or is_of_organisation(reference):
         return False
     if "".join(title_words(reference.title)) != "".join(title_words(work.document.title)):
         return False
     found = dict(zip(FEATURES, features(reference, work), strict=True))
-    return not any(found[name] for name in _AGAINST)
+    if any(found[name] for name in _AGAINST):
+        return False
+    return len(title_words(reference.title)) >= _LONG_TITLE or any(found[name] for name in _FOR)
+
+
+def _has_other_initial(reference: Reference, work: PublishedWork) -> bool:
+    """Whether the first authors both have an initial, and not the same."""
+    if not reference.authors or not work.document.authors:
+        return False
+    ours, theirs = _first_initial(reference.authors[0]), _first_initial(work.document.authors[0])
+    return bool(ours and theirs and ours != theirs)
+
+
+def _first_initial(author: str) -> str:
+    """Return the first letter of the given name of a person; empty for a name without one."""
+    family, comma, given = author.partition(",")
+    if comma:
+        return "" if _ORGANISATION.search(comparable(family)) else comparable(given)[:1]
+    words = author.split()
+    found = [word for word in words if _INITIALS.fullmatch(word) and word.replace(".", "").replace("-", "").isupper()]
+    return comparable(found[0])[:1] if 0 < len(found) < len(words) else ""
 
 
 def is_of_organisation(reference: Reference) -> bool:
-    """Whether the first author of a reference is an organisation, by a word of its name."""
-    return bool(reference.authors and _ORGANISATION.search(comparable(reference.authors[0])))
+    """Whether the first author of a reference may be an organisation: its name has no given name or initial."""
+    return bool(reference.authors) and not _first_initial(reference.authors[0])
 
 
 def is_other_edition(reference: Reference, work: PublishedWork) -> bool:
-    """Whether a work is the report of an organisation, with the title of a reference, of another year."""
-    if not reference.year or not work.years or reference.year in work.years or not is_of_organisation(reference):
+    """Whether a work with the title of a reference is of another year, and an organisation's or a namesake's."""
+    if not reference.year or not work.years or reference.year in work.years:
+        return False
+    is_namesake = _has_other_initial(reference, work)
+    if not is_namesake and not is_of_organisation(reference):
         return False
     found = dict(zip(FEATURES, features(reference, work), strict=True))
-    return has_same_title(reference, work) and not (found["same id"] or found["page"])
+    is_same = found["same id"] or found["page"] or found["journal"] or found["year near"]
+    return (is_namesake or has_same_title(reference, work)) and not is_same
 
 
 def differences(reference: Reference, work: PublishedWork) -> Iterator[ReferenceProblem]:
