@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,21 +118,21 @@ def watched(
     from vericite.errors import RecordError
     from vericite.text.printed import split_answer
 
-    ids = _Ids(file)
     number = words = cited = sourced = matched = listed = 0
-    for number, item in enumerate(items, start=1):
-        if isinstance(item, RecordError):
-            # Counts as content: the record is reported on its own.
-            words += 1
-        else:
-            ids.see(item.id, number)
-            words += bool(item.text.strip() or item.failed)
-            cited += any(claim.citations for claim in item.claims)
-            matched += any(citation.document for claim in item.claims for citation in claim.citations)
-            sourced += bool(item.documents)
-            listed += bool(item.claims and not item.documents and split_answer(item.text)[2])
-        yield item
-    ids.show_more()
+    with closing(_Ids(file)) as ids:
+        for number, item in enumerate(items, start=1):
+            if isinstance(item, RecordError):
+                # Counts as content: the record is reported on its own.
+                words += 1
+            else:
+                ids.see(item.id, number)
+                words += bool(item.text.strip() or item.failed)
+                cited += any(claim.citations for claim in item.claims)
+                matched += any(citation.document for claim in item.claims for citation in claim.citations)
+                sourced += bool(item.documents)
+                listed += bool(item.claims and not item.documents and split_answer(item.text)[2])
+            yield item
+        ids.show_more()
     if not words:
         remark(
             f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?"
@@ -214,6 +215,10 @@ class _Ids:
         if self._seen.execute("INSERT OR IGNORE INTO ids (hash) VALUES (?)", (key,)).rowcount:
             return False
         return self._seen.execute("UPDATE ids SET again = 1 WHERE hash = ? AND NOT again", (key,)).rowcount > 0
+
+    def close(self) -> None:
+        """Remove the database."""
+        self._seen.close()
 
     def show_more(self) -> None:
         """Report the number of repeated ids that were not named."""
