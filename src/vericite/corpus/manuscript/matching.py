@@ -240,14 +240,8 @@ _LONG_TITLE = 8
 def has_same_title(reference: Reference, work: PublishedWork) -> bool:
     """Whether a work has the title of a reference, or nearly, and its first author; whatever the year."""
     given, theirs = _listed(reference.authors), _listed(work.document.authors)
-    if (
-        len(title_words(reference.title)) < _LEAST_WORDS
-        or not given
-        or not theirs
-        or not _same_name(given[0], theirs[0])
-    ):
-        return False
-    if _has_other_initial(reference, work):
+    is_same_author = given and theirs and _same_name(given[0], theirs[0]) and not _has_other_initial(reference, work)
+    if not is_same_author or len(title_words(reference.title)) < _LEAST_WORDS:
         return False
     return title_similarity(reference.title, work.document.title) >= _NEARLY
 
@@ -255,8 +249,8 @@ def has_same_title(reference: Reference, work: PublishedWork) -> bool:
 def differs_only_in_year(reference: Reference, work: PublishedWork) -> bool:
     """Whether a work has the same title and first author as a reference, a person, and only its year speaks against it.
 
-    A short title is not enough unless the journal, volume, page or id agrees. The
-    reports of an organisation have one title and a new text each year. The paper of a preprint has another journal.
+    A short title is enough only if the journal, volume, page or id agrees. Reports of an organisation have one title
+    and a new text each year. The paper of a preprint has another journal.
     """
     if not has_same_title(reference, work) or is_of_organisation(reference):
         return False
