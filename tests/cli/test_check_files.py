@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from vericite.cli.answers import watched
+from vericite.text.citations import parse_answer
 
 DOCUMENTS = [{"id": "a", "text": "Statins lower LDL."}]
 GOOD = {"id": "good", "answer": "Statins lower LDL [1].", "documents": DOCUMENTS}
@@ -143,3 +148,19 @@ def test_a_column_nr_has_the_numbers_that_markers_name(run_cli, tmp_path):
     printed = run_cli("check", str(path), "--documents", str(table), "--out", str(tmp_path / "o.jsonl"))
     (line,) = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
     assert printed.code == 0 and line["verdicts"][0]["documents"] == ["1"]
+
+
+def test_a_full_disk_ends_the_search_for_repeated_ids_and_loses_no_answer(monkeypatch, capsys):
+    connect = sqlite3.connect
+
+    def small(*given: Any, **named: Any) -> sqlite3.Connection:
+        database = connect(*given, **named)
+        database.execute("PRAGMA max_page_count=3")
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    answers = [parse_answer(str(number), "Aspirin lowers fever.", []) for number in range(2_000)]
+    assert len(list(watched(answers, Path("many.jsonl"), has_library=True))) == 2_000
+    assert (
+        capsys.readouterr().err.count("of many.jsonl are not reported: temporary files: database or disk is full") == 1
+    )
