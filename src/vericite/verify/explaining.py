@@ -284,27 +284,37 @@ def carried_change(claim: str, text: str) -> str:
     if not own or len(changes) != 1 or directions & _NEGATORS:
         return ""
     (item,) = changes
-    told = [r for r in changing_ratios(item, claim, text) if directions & (_DOWN if r.is_lower else _UP)]
+    told = [
+        ratio
+        for ratio in changing_ratios(item, claim, text)
+        if not ratio.is_listed and directions & (_DOWN if ratio.is_lower else _UP)
+    ]
     if not told:
         return ""
+    percent = claim[item.start : item.stop]
     every = [(_outcome_of(ratio), ratio) for ratio in ratios(text)]
-    same = [ratio for outcome, ratio in every if outcome == own or (ratio.is_listed and own & stems(ratio.sentence))]
-    is_named = any(own & outcome for outcome, _ in every)
-    group = _group(claim) - own
-    of_another = ""
-    for ratio in told:
-        if ratio.is_listed:
-            continue
-        change = f"{ratio.name} {ratio.written} = {claim[item.start : item.stop]} "
-        change += "lower" if ratio.is_lower else "higher"
-        if _outcome_of(ratio) == own:
-            is_certain = _group(ratio.sentence) - own == group and all(other.value == ratio.value for other in same)
-            return f"The figures agree: {change}. The judge may be wrong; read the source." if is_certain else ""
-        if is_named and ratio.outcome and not own & stems(ratio.about) and not of_another:
-            is_plain = ratio.outcome[1:].islower()
-            outcome = ratio.outcome[0].lower() + ratio.outcome[1:] if is_plain else ratio.outcome
-            of_another = f"{change[:1].upper()}{change[1:]}, but that is for {outcome}."
-    return of_another
+    if mine := next((ratio for ratio in told if _outcome_of(ratio) == own), None):
+        same = [
+            ratio for outcome, ratio in every if outcome == own or (ratio.is_listed and own & stems(ratio.sentence))
+        ]
+        is_certain = all(other.value == mine.value for other in same)
+        if not is_certain or _group(mine.sentence) - own != _group(claim) - own:
+            return ""
+        return f"The figures agree: {_change(mine, percent)}. The judge may be wrong; read the source."
+    if not any(own & outcome for outcome, _ in every):
+        return ""
+    other = next((ratio for ratio in told if ratio.outcome and not own & stems(ratio.about)), None)
+    if other is None:
+        return ""
+    change = _change(other, percent)
+    is_plain = other.outcome[1:].islower()
+    outcome = other.outcome[0].lower() + other.outcome[1:] if is_plain else other.outcome
+    return f"{change[:1].upper()}{change[1:]}, but that is for {outcome}."
+
+
+def _change(ratio: Ratio, percent: str) -> str:
+    """Return a ratio and the relative change that it says."""
+    return f"{ratio.name} {ratio.written} = {percent} {'lower' if ratio.is_lower else 'higher'}"
 
 
 def _outcome_of(ratio: Ratio) -> frozenset[str]:
